@@ -40,10 +40,6 @@ uintptr_t undead_loop_thread(void) {
 
 int32_t undead_loop_thread_id(void) { return (int32_t)syscall(SYS_gettid); }
 
-int undead_loop_set_niceness(int niceness) {
-  return setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), niceness) == 0 ? 0 : errno;
-}
-
 void undead_loop_set_thread_name(const char *name) { prctl(PR_SET_NAME, name); }
 
 bool undead_loop_has_thread_name(char *name) {

@@ -3,12 +3,6 @@
 // of their own in Foundation need no other one.
 
 @available(*, unavailable, message: "UndeadRunLoop is for Linux with glibc: use it in '#if canImport(Glibc)'")
-public enum ClockWait {}
-
-@available(*, unavailable, message: "UndeadRunLoop is for Linux with glibc: use it in '#if canImport(Glibc)'")
-public enum KernelClock {}
-
-@available(*, unavailable, message: "UndeadRunLoop is for Linux with glibc: use it in '#if canImport(Glibc)'")
 public enum PreciseTimer {}
 
 @available(*, unavailable, message: "UndeadRunLoop is for Linux with glibc: use it in '#if canImport(Glibc)'")
@@ -21,16 +15,10 @@ public enum RunLoopError {}
 public enum TargetHolding {}
 
 @available(*, unavailable, message: "UndeadRunLoop is for Linux with glibc: use it in '#if canImport(Glibc)'")
-public final class BootClock {}
-
-@available(*, unavailable, message: "UndeadRunLoop is for Linux with glibc: use it in '#if canImport(Glibc)'")
 public final class DispatchTimer {}
 
 @available(*, unavailable, message: "UndeadRunLoop is for Linux with glibc: use it in '#if canImport(Glibc)'")
 public final class ManualFrameSource {}
-
-@available(*, unavailable, message: "UndeadRunLoop is for Linux with glibc: use it in '#if canImport(Glibc)'")
-public final class MonotonicClock {}
 
 @available(*, unavailable, message: "UndeadRunLoop is for Linux with glibc: use it in '#if canImport(Glibc)'")
 public final class RunLoopDriver {}
@@ -60,22 +48,13 @@ public final class TrackedTimer {}
 public final class VirtualClock {}
 
 @available(*, unavailable, message: "UndeadRunLoop is for Linux with glibc: use it in '#if canImport(Glibc)'")
-public final class WallClock {}
-
-@available(*, unavailable, message: "UndeadRunLoop is for Linux with glibc: use it in '#if canImport(Glibc)'")
 public final class WeakTimer {}
 
 @available(*, unavailable, message: "UndeadRunLoop is for Linux with glibc: use it in '#if canImport(Glibc)'")
-public protocol ClockJumpObserver {}
+public class FrameSource {}
 
 @available(*, unavailable, message: "UndeadRunLoop is for Linux with glibc: use it in '#if canImport(Glibc)'")
-public protocol FrameSource {}
-
-@available(*, unavailable, message: "UndeadRunLoop is for Linux with glibc: use it in '#if canImport(Glibc)'")
-public protocol RunLoopClock {}
-
-@available(*, unavailable, message: "UndeadRunLoop is for Linux with glibc: use it in '#if canImport(Glibc)'")
-public protocol RunLoopItem {}
+public class RunLoopClock {}
 
 @available(*, unavailable, message: "UndeadRunLoop is for Linux with glibc: use it in '#if canImport(Glibc)'")
 public struct LoopClock {}

@@ -46,7 +46,7 @@ extension TestLoop {
     }
     // The loop waits for other threads, too, as long as it has a source.
     let anchor = TrackedRunLoopSource { _ in }
-    try loop.insert(anchor, forMode: mode)
+    try loop.add(anchor, forMode: mode)
     defer { anchor.invalidate() }
     let isLate = Flag()
     // A queue of its own has a thread also when the threads of tasks all wait.

@@ -91,17 +91,8 @@ public final class TestLoop: Sendable {
     _ interval: Duration, _ name: String, mode: TrackedRunLoop.Mode = .default
   ) throws(RunLoopError) -> TrackedTimer {
     let timer = try TrackedTimer(after: interval, repeats: true) { [weak self] _ in self?.note(name) }
-    try loop.insert(timer, forMode: mode)
+    try loop.add(timer, forMode: mode)
     return timer
-  }
-
-  /// The same, in seconds.
-  @_disfavoredOverload
-  @discardableResult
-  public func every(
-    _ seconds: Double, _ name: String, mode: TrackedRunLoop.Mode = .default
-  ) throws(RunLoopError) -> TrackedTimer {
-    try loop.schedule(every: seconds, mode: mode) { [weak self] _ in self?.note(name) }
   }
 
   /// A timer that notes its fire under a name.
@@ -110,17 +101,8 @@ public final class TestLoop: Sendable {
     _ interval: Duration, _ name: String, mode: TrackedRunLoop.Mode = .default
   ) throws(RunLoopError) -> TrackedTimer {
     let timer = try TrackedTimer(after: interval) { [weak self] _ in self?.note(name) }
-    try loop.insert(timer, forMode: mode)
+    try loop.add(timer, forMode: mode)
     return timer
-  }
-
-  /// The same, in seconds.
-  @_disfavoredOverload
-  @discardableResult
-  public func after(
-    _ seconds: Double, _ name: String, mode: TrackedRunLoop.Mode = .default
-  ) throws(RunLoopError) -> TrackedTimer {
-    try loop.schedule(after: seconds, mode: mode) { [weak self] _ in self?.note(name) }
   }
 
   // MARK: Time

@@ -14,8 +14,10 @@ struct Program: Sendable, CustomTestStringConvertible {
   /// The main source: a file of its own, or `main.swift` in a directory.
   let source: URL
   let configuration: Configuration
+  /// The one of its cases that is run, nil for a program that has none.
+  var variant: String?
 
-  var testDescription: String { "\(name) (\(configuration.rawValue))" }
+  var testDescription: String { "\(variant ?? name) (\(configuration.rawValue))" }
   var name: String {
     let isDirectory = source.lastPathComponent == "main.swift"
     return (isDirectory ? source.deletingLastPathComponent() : source).deletingPathExtension().lastPathComponent
@@ -24,7 +26,9 @@ struct Program: Sendable, CustomTestStringConvertible {
   /// The programs under a folder of `Programs` that are to run: all, or those whose path contains `UNDEAD_CORPUS`.
   static func selected(in folder: String) -> [Program] {
     let filter = ProcessInfo.processInfo.environment["UNDEAD_CORPUS"]
-    return all(in: folder).filter { program in filter.map { program.source.path.contains($0) } ?? true }
+    return all(in: folder).filter { program in
+      filter.map { program.source.path.contains($0) || program.variant?.contains($0) == true } ?? true
+    }
   }
 
   /// Every program under a folder of `Programs`, in both configurations, in a fixed order.
@@ -38,7 +42,12 @@ struct Program: Sendable, CustomTestStringConvertible {
       return manager.fileExists(atPath: main.path) ? main : nil
     }
     .sorted { $0.path < $1.path }
-    .flatMap { url in Configuration.allCases.map { Program(source: url, configuration: $0) } }
+    .flatMap { url -> [Program] in
+      let cases = (try? String(contentsOf: url, encoding: .utf8)).map(Expectation.cases(of:)) ?? []
+      return (cases.isEmpty ? [nil] : cases.map(Optional.some)).flatMap { variant in
+        Configuration.allCases.map { Program(source: url, configuration: $0, variant: variant) }
+      }
+    }
   }
 }
 
@@ -67,7 +76,7 @@ extension Program {
   /// Compiles the program, or finds it in the cache under the hash of its sources and flags.
   func build() async throws -> BuiltProgram {
     let text = try String(contentsOf: source, encoding: .utf8)
-    let expectation = try Expectation(source: text, configuration: configuration.rawValue)
+    let expectation = try Expectation(source: text, configuration: configuration.rawValue, case: variant)
     let folder = source.deletingLastPathComponent()
     let plugin = expectation.plugin.map { folder.appendingPathComponent($0) }
     let library = expectation.library.first.map { folder.appendingPathComponent($0) }

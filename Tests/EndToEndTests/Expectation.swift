@@ -18,6 +18,7 @@ import Foundation
 ///     LIBRARY File.swift FLAGS...        the same, as a module of its name that the program imports and is linked with
 ///     HEADER File.h                      C functions that the program uses, all of them in this header
 ///     OPTIONS ...                        options of `undead run` for this program
+///     CASE name                          what follows, up to the next case, is for this one: a program with cases is run for each
 ///
 /// `in=debug` or `in=release` in an EXPECT restricts it to that configuration.
 ///
@@ -93,16 +94,20 @@ struct Expectation: Equatable {
   }
 
   /// Reads the directives in the comments before the first line of code.
-  /// - Parameter configuration: `debug` or `release`; nil takes the directives of both.
+  /// - Parameters:
+  ///   - configuration: `debug` or `release`; nil takes the directives of both.
+  ///   - name: the case whose directives hold beside those before the first one.
   /// - Throws: `Mistake` for a directive that is not in the grammar, or if nothing is expected.
-  init(source: String, configuration: String? = nil) throws {
+  init(source: String, configuration: String? = nil, case name: String? = nil) throws {
     usesTestEntry = source.contains("undead_test_")
     var expectsSomething = false
-    for line in source.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) {
-      guard line.hasPrefix("//") else { break }
+    var present: String?
+    for line in Self.head(of: source) {
       let words = line.dropFirst(2).split(separator: " ").map(String.init)
       guard let directive = words.first else { continue }
       let rest = words.dropFirst().joined(separator: " ")
+      if directive == "CASE" { present = rest }
+      guard present == nil || present == name else { continue }
       switch directive {
       case "EXPECT":
         let wanted = words.first { $0.hasPrefix("in=") }?.dropFirst("in=".count)
@@ -122,6 +127,16 @@ struct Expectation: Equatable {
       }
     }
     guard expectsSomething else { throw Mistake(line: "no EXPECT") }
+  }
+
+  /// The names of the cases of a program, none for one that is run once.
+  static func cases(of source: String) -> [String] {
+    head(of: source).compactMap { $0.hasPrefix("// CASE ") ? String($0.dropFirst("// CASE ".count)) : nil }
+  }
+
+  /// The comments before the first line of code.
+  private static func head(of source: String) -> some Sequence<String> {
+    source.split(separator: "\n", omittingEmptySubsequences: false).map(String.init).prefix { $0.hasPrefix("//") }
   }
 
   private mutating func expect(_ words: [String], _ line: String) throws {

@@ -59,6 +59,26 @@ import Testing
     #expect(throws: Expectation.Mistake.self) { try Expectation(source: directives) }
   }
 
+  @Test func aCaseHasItsOwnDirectivesAndThoseBeforeTheFirst() throws {
+    let source = """
+      // Text.
+      // EXPECT leak types=App.Owner
+      // CASE first
+      // ARGS one
+      // EXPECT exit 3
+      // CASE second
+      // EXPECT signal 9
+      let code = 1
+      // CASE third
+      """
+    #expect(Expectation.cases(of: source) == ["first", "second"])
+    let (first, second) = (
+      try Expectation(source: source, case: "first"), try Expectation(source: source, case: "second")
+    )
+    #expect(first.ending == .exit(3) && first.arguments == "one" && first.groups.count == 1)
+    #expect(second.ending == .signal(9) && second.arguments == nil && second.groups == first.groups)
+  }
+
   @Test func everyFolderHasPrograms() {
     #expect(Program.all(in: "Leaks").count >= 60)
     #expect(Program.all(in: "Controls").count >= 30)

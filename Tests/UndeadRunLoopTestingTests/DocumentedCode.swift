@@ -29,7 +29,7 @@ private func migrated() throws {
   let timer = try TrackedTimer(after: .seconds(1), repeats: true, userInfo: "poll") { timer in
     print(timer.userInfo ?? "", timer.firings)
   }
-  try loop.insert(timer, forMode: .common)
+  try loop.add(timer, forMode: .common)
   loop.run(for: .seconds(10))
   timer.invalidate()
 }
@@ -51,12 +51,6 @@ private func ownThread() throws {
   thread.stop()
 }
 
-private func priorityAndStack() throws {
-  let settings = RunLoopThread.Settings(priority: .background, stackSize: 1 << 20)
-  let indexer = try RunLoopThread(name: "indexer", settings: settings)
-  indexer.stop()
-}
-
 private final class Cache {
   func prune() {}
 }
@@ -64,7 +58,7 @@ private final class Cache {
 private func notSendable(_ loop: TrackedRunLoop) {
   let cache = Cache()
   loop.confine { here in
-    _ = try? here.scheduledTimer(withTimeInterval: .seconds(60), repeats: true) { _ in cache.prune() }
+    _ = try? here.schedule(after: .seconds(60), repeats: true) { _ in cache.prune() }
   }
 }
 
@@ -145,7 +139,7 @@ func poll(every interval: Duration, clock: some Clock<Duration>, _ body: @Sendab
 
 private func tolerant(_ loop: TrackedRunLoop) throws {
   let heartbeat = try loop.schedule(every: .seconds(10)) { _ in print("beat") }
-  heartbeat.toleranceDuration = .seconds(1)
+  heartbeat.tolerance = .seconds(1)
 }
 
 private func gap(_ loop: TrackedRunLoop) {

@@ -29,7 +29,7 @@ import UndeadRunLoopTesting
 
   @Test func whatAFireAddsForTheSameInstantIsDone() throws {
     let test = TestLoop()
-    try test.loop.schedule(after: 1) { [unowned test] _ in
+    try test.loop.schedule(after: .seconds(1)) { [unowned test] _ in
       test.note("timer")
       test.loop.perform {
         test.note("block")
@@ -42,7 +42,7 @@ import UndeadRunLoopTesting
 
   @Test func aStopInACallbackDoesNotStopTime() throws {
     let test = TestLoop()
-    try test.loop.schedule(every: 1) { [unowned test] _ in
+    try test.loop.schedule(every: .seconds(1)) { [unowned test] _ in
       test.note("tick")
       test.loop.stop()
     }
@@ -54,7 +54,7 @@ import UndeadRunLoopTesting
     let test = TestLoop()
     try test.after(.seconds(86_000), "late")
     try test.after(.seconds(1), "early")
-    try test.loop.insert(TrackedRunLoopSource { _ in })
+    try test.loop.add(TrackedRunLoopSource { _ in })
     #expect(test.runUntilIdle())
     test.expectLog(["early@1.0", "late@86000.0"])
     try test.every(.seconds(1000), "tick")
@@ -175,7 +175,7 @@ import UndeadRunLoopTesting
   @Test func aLoopRunsUntilAConditionHolds() throws {
     let loop = TrackedRunLoop()
     let done = Flag()
-    try loop.schedule(after: 0.002) { _ in done.set() }
+    try loop.schedule(after: .seconds(0.002)) { _ in done.set() }
     #expect(loop.run(until: { done.isSet }))
     withKnownIssue { loop.run(within: .milliseconds(1), until: { false }) }
   }

@@ -29,13 +29,15 @@ func concurrently(_ threads: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let scheduled = Counter()
     concurrently(4) { index in
       for round in 0..<rounds {
-        guard let timer = try? loop.schedule(after: round % 3 == 0 ? 0 : 1000, { _ in fired.up() }) else { continue }
+        guard let timer = try? loop.schedule(after: .seconds(round % 3 == 0 ? 0 : 1000), { _ in fired.up() }) else {
+          continue
+        }
         scheduled.up()
         switch round % 5 {
-        case 0: timer.tolerance = 0.001
+        case 0: timer.tolerance = .seconds(0.001)
         case 1: timer.fireDate = .distantPast
         case 2: timer.fire()
-        case 3: loop.add(timer, forMode: .tracking)
+        case 3: _ = try? loop.add(timer, forMode: .tracking)
         default: break
         }
         if round % 2 == index % 2 { timer.invalidate() } else if round % 3 != 0 { timer.fireDate = .distantPast }
@@ -60,7 +62,7 @@ func concurrently(_ threads: Int, _ body: @escaping @Sendable (Int) -> Void) {
     // More than the loop takes without its lock.
     let count = 3 * Inbox.capacity
     let fired = Log()
-    let timers = try (0..<count).map { index in try loop.schedule(after: 0) { _ in fired.add(index) } }
+    let timers = try (0..<count).map { index in try loop.schedule(after: .seconds(0)) { _ in fired.add(index) } }
     #expect(loop.contains(timers[count - 1], forMode: .default))
     #expect(loop.inspection().timers.count == count)
     timers[1].invalidate()
@@ -76,12 +78,12 @@ func concurrently(_ threads: Int, _ body: @escaping @Sendable (Int) -> Void) {
   @Test func oneThreadSchedulesWhatAnotherFires() throws {
     let thread = RunLoopThread(name: "busy")
     let fired = Log()
-    for index in 0..<20_000 { try thread.loop.schedule(after: 0) { _ in fired.add(index) } }
+    for index in 0..<20_000 { try thread.loop.schedule(after: .seconds(0)) { _ in fired.add(index) } }
     #expect(eventually { fired.entries.count == 20_000 })
     #expect(fired.entries == Array(0..<20_000))
     thread.stop()
     #expect(eventually { thread.loop.isFinished })
-    #expect(throws: RunLoopError.loopFinished(loop: "busy")) { try thread.loop.schedule(after: 0) { _ in } }
+    #expect(throws: RunLoopError.loopFinished(loop: "busy")) { try thread.loop.schedule(after: .seconds(0)) { _ in } }
   }
 
   @Test func invalidatingARepeatingTimerWhileItFires() throws {
@@ -92,7 +94,7 @@ func concurrently(_ threads: Int, _ body: @escaping @Sendable (Int) -> Void) {
     for _ in 0..<count {
       let target = Witness { deaths.up() }
       let timer = try TrackedTimer(timeInterval: 0, target: target, repeats: true) { target, _ in target.tick() }
-      thread.loop.add(timer, forMode: .default)
+      try thread.loop.add(timer, forMode: .default)
       while timer.firings == 0 { pause(milliseconds: 0) }
       timer.invalidate()
     }
@@ -113,7 +115,11 @@ func concurrently(_ threads: Int, _ body: @escaping @Sendable (Int) -> Void) {
       concurrently(4) { index in
         let loop = index % 2 == 0 ? thread.loop : other.loop
         for round in 0..<rounds {
-          if round % 2 == 0 { loop.add(timer, forMode: .default) } else { loop.remove(timer, forMode: .default) }
+          if round % 2 == 0 {
+            _ = try? loop.add(timer, forMode: .default)
+          } else {
+            loop.remove(timer, forMode: .default)
+          }
         }
       }
       timer.invalidate()
@@ -136,7 +142,7 @@ func concurrently(_ threads: Int, _ body: @escaping @Sendable (Int) -> Void) {
             target.tick()
           }
           guard let timer else { continue }
-          loop.add(timer, forMode: .default)
+          _ = try? loop.add(timer, forMode: .default)
           loop.perform { _ = witness }
           timer.invalidate()
         }
@@ -177,7 +183,7 @@ func concurrently(_ threads: Int, _ body: @escaping @Sendable (Int) -> Void) {
     defer { thread.stop() }
     let ticks = Counter()
     let timer = try TrackedTimer(timeInterval: 1, repeats: true) { _ in ticks.up() }
-    thread.loop.add(timer, forMode: .default)
+    try thread.loop.add(timer, forMode: .default)
     for count in 1...20 {
       clock.advance(by: .seconds(1))
       #expect(eventually { ticks.count == count })
@@ -189,7 +195,7 @@ func concurrently(_ threads: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let fired = Counter()
     let count = 1_000_000
     for index in 0..<count {
-      try test.loop.schedule(after: Double(index % 1000) * 0.001) { _ in fired.up() }
+      try test.loop.schedule(after: .milliseconds(index % 1000)) { _ in fired.up() }
     }
     #expect(test.run(seconds: 2) == .finished)
     #expect(fired.count == count)

@@ -11,7 +11,7 @@ import Testing
     let thread = RunLoopThread(name: "sleeping", clock: clock)
     let asleep = Completion()
     let observer = TrackedRunLoopObserver(activities: .beforeWaiting, repeats: false) { _, _ in asleep.finish() }
-    thread.loop.add(observer, forMode: .default)
+    try thread.loop.add(observer, forMode: .default)
     thread.loop.wakeUp()
     #expect(asleep.wait())
     return thread
@@ -21,7 +21,7 @@ import Testing
     let thread = try sleepingThread()
     defer { thread.stop() }
     let fired = Counter()
-    let timer = try thread.loop.schedule(every: 1000) { _ in
+    let timer = try thread.loop.schedule(every: .seconds(1000)) { _ in
       #expect(thread.loop.isCurrentThread)
       fired.up()
     }
@@ -36,7 +36,7 @@ import Testing
     let thread = try sleepingThread()
     defer { thread.stop() }
     let fired = Counter()
-    let timer = try thread.loop.schedule(every: 1000) { _ in
+    let timer = try thread.loop.schedule(every: .seconds(1000)) { _ in
       #expect(thread.loop.isCurrentThread)
       fired.up()
     }
@@ -58,7 +58,7 @@ import Testing
     let timer = try TrackedTimer(
       timeInterval: 1, target: Witness { deaths.up() }, userInfo: Witness { deaths.up() }, repeats: true
     ) { target, _ in target.tick() }
-    for mode in modes { thread.loop.add(timer, forMode: mode) }
+    for mode in modes { try thread.loop.add(timer, forMode: mode) }
     timer.invalidate()
     for mode in modes { #expect(!thread.loop.contains(timer, forMode: mode)) }
     #expect(timer.userInfo == nil)
@@ -80,11 +80,12 @@ import Testing
       #expect(second.loop.isCurrentThread)
       fired.up()
     }
-    first.loop.add(timer, forMode: .default)
-    #expect(
-      second.loop.add(timer, forMode: .default) == .failure(.belongsToAnotherLoop(item: "timer", loop: "sleeping")))
+    try first.loop.add(timer, forMode: .default)
+    #expect(throws: RunLoopError.belongsToAnotherLoop(item: "timer", loop: "sleeping")) {
+      try second.loop.add(timer, forMode: .default)
+    }
     first.loop.remove(timer, forMode: .default)
-    #expect(second.loop.add(timer, forMode: .default) == .success(true))
+    #expect(try second.loop.add(timer, forMode: .default))
     clock.advance(by: .seconds(1))
     #expect(eventually { fired.count == 1 })
     timer.invalidate()

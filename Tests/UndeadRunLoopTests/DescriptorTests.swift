@@ -285,7 +285,7 @@ private final class Events: Sendable {
       }
       #expect(openDescriptors() < before + 50)
       let loop = TrackedRunLoop()
-      _ = try loop.schedule(after: 0) { _ in }
+      _ = try loop.schedule(after: .seconds(0)) { _ in }
       #expect(loop.run(for: .seconds(10)) == .finished)
     }
   }

@@ -34,7 +34,7 @@ extension Witness: Ticking, Named {}
   @Test func silentUnlessSwitchedOn() throws {
     let test = TestLoop()
     let timer = try TrackedTimer(timeInterval: 0.1, target: Witness(), holding: .weak, repeats: true) { _, _ in }
-    test.loop.add(timer, forMode: .default)
+    try test.loop.add(timer, forMode: .default)
     test.run(seconds: 1)
     #expect(RunLoopDiagnostics.collected.isEmpty)
     #expect(!RunLoopDiagnostics.isEnabled)
@@ -43,7 +43,7 @@ extension Witness: Ticking, Named {}
   @Test func aFireIsCountedOnce() throws {
     let test = TestLoop()
     let timer = try TrackedTimer(timeInterval: 0.1, repeats: false) { _ in }
-    test.loop.add(timer, forMode: .default)
+    try test.loop.add(timer, forMode: .default)
     diagnosed { _ in test.run(seconds: 1) }
     #expect(timer.firings == 1)
   }
@@ -56,9 +56,9 @@ extension Witness: Ticking, Named {}
         let timer =
           name == "weak"
           ? try TrackedTimer(timeInterval: 0.1, target: target, holding: .weak, repeats: true) { _, _ in }
-          : try TrackedTimer(timeInterval: 0.1, proxy: WeakProxy(target), repeats: true) { _, _ in }
+          : try TrackedTimer(timeInterval: 0.1, target: WeakProxy(target), repeats: true) { _, _ in }
         timer.name = name
-        test.loop.add(timer, forMode: .default)
+        try test.loop.add(timer, forMode: .default)
       }
       test.run(seconds: 1)
       for name in ["weak", "proxy"] {
@@ -94,39 +94,42 @@ extension Witness: Ticking, Named {}
       let witness = String(reflecting: Witness.self)
       let kept = Witness()
       let found = try [
-        "plain": fires(sink, "plain") { owner, loop in try loop.schedule(every: 0.1) { [weak owner] _ in owner?.tick() }
+        "plain": fires(sink, "plain") { owner, loop in
+          try loop.schedule(every: .seconds(0.1)) { [weak owner] _ in owner?.tick() }
         },
         "variable": fires(sink, "variable") { owner, loop in
           weak let owner = owner
-          return try loop.schedule(every: 0.1) { _ in owner?.tick() }
+          return try loop.schedule(every: .seconds(0.1)) { _ in owner?.tick() }
         },
         "two": fires(sink, "two") { owner, loop in
-          try loop.schedule(every: 0.1) { [weak owner, weak second = owner] _ in
+          try loop.schedule(every: .seconds(0.1)) { [weak owner, weak second = owner] _ in
             owner?.tick()
             second?.tick()
           }
         },
         "wrapped": fires(sink, "wrapped") { owner, loop in
           let block = { @Sendable [weak owner] in owner?.tick() }
-          return try loop.schedule(every: 0.1) { _ in _ = block() }
+          return try loop.schedule(every: .seconds(0.1)) { _ in _ = block() }
         },
         "ends itself": fires(sink, "ends itself") { owner, loop in
-          try loop.schedule(every: 0.1) { [weak owner] timer in if owner == nil { timer.invalidate() } }
+          try loop.schedule(every: .seconds(0.1)) { [weak owner] timer in if owner == nil { timer.invalidate() } }
         },
         "protocols": fires(sink, "protocols") { owner, loop in
           weak let existential: (any Ticking & Named)? = owner
-          return try loop.schedule(every: 0.1) { [weak owner] _ in
+          return try loop.schedule(every: .seconds(0.1)) { [weak owner] _ in
             existential?.tick()
             owner?.tick()
           }
         },
         "has another": fires(sink, "has another") { owner, loop in
-          try loop.schedule(every: 0.1) { [weak owner, weak kept] _ in (owner ?? kept)?.tick() }
+          try loop.schedule(every: .seconds(0.1)) { [weak owner, weak kept] _ in (owner ?? kept)?.tick() }
         },
         "does more": fires(sink, "does more") { owner, loop in
-          try loop.schedule(every: 0.1) { [weak owner] _ in (owner ?? kept).tick() }
+          try loop.schedule(every: .seconds(0.1)) { [weak owner] _ in (owner ?? kept).tick() }
         },
-        "captures nothing": fires(sink, "captures nothing") { _, loop in try loop.schedule(every: 0.1) { _ in } },
+        "captures nothing": fires(sink, "captures nothing") { _, loop in
+          try loop.schedule(every: .seconds(0.1)) { _ in }
+        },
       ]
       // Not looked through: it is enough that nothing is told that is not so.
       #expect(found["protocols"].map { $0.isEmpty || $0 == [witness] } == true)
@@ -181,7 +184,7 @@ extension Witness: Ticking, Named {}
       )
       scheduled.name = "scheduled"
       invalidated.name = "invalidated"
-      test.loop.add(scheduled, forMode: .default)
+      try test.loop.add(scheduled, forMode: .default)
       invalidated.invalidate()
       RunLoopDiagnostics.check(atOnce: true)
       for name in ["scheduled", "invalidated"] { #expect(sink.all(.timerNeverScheduled, name).isEmpty) }
@@ -214,7 +217,7 @@ extension Witness: Ticking, Named {}
       defer { thread.stop() }
       let timer = try TrackedTimer(timeInterval: 100) { _ in }
       timer.name = "off thread"
-      thread.loop.add(timer, forMode: .default)
+      try thread.loop.add(timer, forMode: .default)
       try thread.loop.perform(waitUntilDone: true) {}
       timer.invalidate()
       let found = sink.all(.invalidatedOffThread, "off thread")
@@ -226,9 +229,9 @@ extension Witness: Ticking, Named {}
   @Test func starvedMode() throws {
     try diagnosed { sink in
       let test = TestLoop()
-      let timer = try test.every(0.1, "starved")
+      let timer = try test.every(.seconds(0.1), "starved")
       timer.name = "starved"
-      try test.every(0.5, "tracking", mode: .tracking)
+      try test.every(.seconds(0.5), "tracking", mode: .tracking)
       test.run(.tracking, seconds: 3)
       let found = sink.all(.modeStarved, "starved")
       #expect(found.count == 1)
@@ -241,9 +244,9 @@ extension Witness: Ticking, Named {}
   @Test func lateFireNamesTheCulprit() throws {
     try diagnosed { sink in
       let test = TestLoop()
-      let culprit = try test.loop.schedule(after: 0.1) { _ in test.clock.advance(by: .seconds(1)) }
+      let culprit = try test.loop.schedule(after: .seconds(0.1)) { _ in test.clock.advance(by: .seconds(1)) }
       culprit.name = "culprit"
-      let victim = try test.after(0.2, "victim")
+      let victim = try test.after(.seconds(0.2), "victim")
       victim.name = "victim"
       test.run(seconds: 5)
       let found = sink.all(.lateFire, "victim")
@@ -289,7 +292,7 @@ extension Witness: Ticking, Named {}
         timeInterval: 0.1, target: Witness(), holding: .unretained, selector: "tick", repeats: true
       ) { _, _ in }
       timer.name = "zombie"
-      test.loop.add(timer, forMode: .default)
+      try test.loop.add(timer, forMode: .default)
       test.run(seconds: 1)
       let found = sink.all(.timerTarget, "zombie")
       #expect(found.count == 1)
@@ -307,8 +310,8 @@ extension Witness: Ticking, Named {}
       timer.name = "refused"
       var test: TestLoop? = TestLoop()
       test?.loop.name = "gone"
-      test?.loop.add(timer, forMode: .default)
-      other.loop.add(timer, forMode: .default)
+      try test?.loop.add(timer, forMode: .default)
+      #expect(throws: RunLoopError.self) { try other.loop.add(timer, forMode: .default) }
       #expect(sink.all(.timerRefused, "refused").count == 1)
       test = nil
       #expect(sink.all(.timersDetached, "gone").count == 1)
@@ -330,7 +333,7 @@ extension Witness: Ticking, Named {}
       timeInterval: 0.1, target: target, holding: .weak, selector: "tick", userInfo: 42, repeats: true
     ) { target, _ in target.tick() }
     timer.name = "poll"
-    test.loop.add(timer, forMode: .default)
+    try test.loop.add(timer, forMode: .default)
     test.run(seconds: 0.35)
     let all = TrackedRunLoop.inspect()
     let loop = try #require(all.loops.first { $0.name == "inspected" })

@@ -17,12 +17,12 @@ import Testing
   }
 
   @Test(arguments: [false, true]) func timersAndBlocks(isWall: Bool) throws {
-    let loop = TrackedRunLoop(clock: isWall ? WallClock.shared : MonotonicClock.shared)
+    let loop = TrackedRunLoop(clock: isWall ? RunLoopClock.wall : RunLoopClock.monotonic)
     let driver = loop.drive(on: queue)
     defer { driver.cancel() }
     let (fired, ran) = (Counter(), Counter())
     let queue = queue
-    let timer = try loop.schedule(every: 0.001) { _ in
+    let timer = try loop.schedule(every: .seconds(0.001)) { _ in
       dispatchPrecondition(condition: .onQueue(queue))
       fired.up()
     }
@@ -32,7 +32,7 @@ import Testing
     }
     #expect(eventually { fired.count > 5 })
     timer.invalidate()
-    let late = try loop.schedule(after: 0.02) { _ in fired.up() }
+    let late = try loop.schedule(after: .seconds(0.02)) { _ in fired.up() }
     try loop.perform(waitUntilDone: true) { #expect(loop.isCurrentThread) }
     #expect(eventually { !late.isValid })
   }
@@ -43,7 +43,7 @@ import Testing
     let driver = loop.drive(on: queue)
     defer { driver.cancel() }
     let fired = Counter()
-    let timer = try loop.schedule(every: 1) { _ in fired.up() }
+    let timer = try loop.schedule(every: .seconds(1)) { _ in fired.up() }
     for count in 1...10 {
       clock.advance(by: .seconds(1))
       #expect(eventually { fired.count == count })
@@ -57,7 +57,7 @@ import Testing
     let descriptor = loop.pollDescriptor
     for mode in [TrackedRunLoop.Mode.default, .tracking] {
       loop.perform(inModes: [.init("elsewhere")]) {}
-      _ = try loop.schedule(after: 0, mode: .init("elsewhere")) { _ in }
+      _ = try loop.schedule(after: .seconds(0), mode: .init("elsewhere")) { _ in }
       #expect(loop.runPending(mode: mode) == .finished)
       #expect(!isReadable(descriptor))
     }
@@ -73,8 +73,8 @@ import Testing
   @Test func wakeUpCallsTheDriver() throws {
     let loop = TrackedRunLoop()
     let passes = Counter()
-    loop.add(TrackedRunLoopObserver(activities: .beforeTimers) { _, _ in passes.up() }, forMode: .default)
-    try loop.schedule(after: 1000) { _ in }
+    try loop.add(TrackedRunLoopObserver(activities: .beforeTimers) { _, _ in passes.up() }, forMode: .default)
+    try loop.schedule(after: .seconds(1000)) { _ in }
     loop.wakeUp()
     let driver = loop.drive(on: queue)
     defer { driver.cancel() }
@@ -86,7 +86,7 @@ import Testing
 
   @Test func aLoopThatIsDrivenAndRun() throws {
     let loop = TrackedRunLoop()
-    try loop.schedule(after: 1000) { _ in }
+    try loop.schedule(after: .seconds(1000)) { _ in }
     let driver = loop.drive(on: queue)
     defer { driver.cancel() }
     let calls = Counter()
@@ -153,7 +153,7 @@ import Testing
       counter.up()
       overlap.subtract(1, ordering: .sequentiallyConsistent)
     }
-    let timer = try loop.schedule(every: 0.0005) { _ in alone(fired) }
+    let timer = try loop.schedule(every: .seconds(0.0005)) { _ in alone(fired) }
     for count in 1...300 {
       loop.perform { alone(ran) }
       if count == 150 { drivers[0].cancel() }
@@ -190,7 +190,7 @@ import Testing
     let driver = loop.drive(on: queue)
     let fired = Counter()
     let queue = queue
-    let timer = try loop.schedule(every: 1000) { _ in
+    let timer = try loop.schedule(every: .seconds(1000)) { _ in
       dispatchPrecondition(condition: .onQueue(queue))
       fired.up()
     }
@@ -202,7 +202,7 @@ import Testing
     driver.cancel()
     #expect(eventually { driver.isCancelled })
     // Nobody drives or runs it: the call is made here.
-    let here = try loop.schedule(every: 1000) { _ in fired.up() }
+    let here = try loop.schedule(every: .seconds(1000)) { _ in fired.up() }
     here.fire()
     #expect(fired.count == 51)
     here.invalidate()

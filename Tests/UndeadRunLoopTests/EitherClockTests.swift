@@ -12,8 +12,8 @@ import Testing
     func loop() -> TrackedRunLoop {
       switch self {
       case .virtual: TrackedRunLoop(clock: VirtualClock())
-      case .monotonic: TrackedRunLoop(clock: MonotonicClock.shared)
-      case .wall: TrackedRunLoop(clock: WallClock.shared)
+      case .monotonic: TrackedRunLoop(clock: RunLoopClock.monotonic)
+      case .wall: TrackedRunLoop(clock: RunLoopClock.wall)
       }
     }
   }
@@ -44,7 +44,7 @@ import Testing
         target.tick()
       }
     }
-    loop.add(timer, forMode: .default)
+    try loop.add(timer, forMode: .default)
     #expect(watched != nil)
     #expect(loop.run(for: nil) == .finished)
     #expect(timer.firings == 1)
@@ -59,8 +59,8 @@ import Testing
       #expect(isNotEarly(timer, loop))
       if timer.firings == 10 { timer.invalidate() }
     }
-    timer.tolerance = 0.001
-    loop.add(timer, forMode: .default)
+    timer.tolerance = .seconds(0.001)
+    try loop.add(timer, forMode: .default)
     let first = timer.fireDate
     #expect(loop.run(for: nil) == .finished)
     #expect(timer.firings == 10)
@@ -75,11 +75,11 @@ import Testing
     let loop = time.loop()
     let journal = Journal()
     let second = try TrackedTimer(timeInterval: 0.005) { _ in journal.note("second") }
-    let first = try loop.schedule(after: 0.005) { _ in
+    let first = try loop.schedule(after: .seconds(0.005)) { _ in
       journal.note("first")
       second.invalidate()
     }
-    loop.add(second, forMode: .default)
+    try loop.add(second, forMode: .default)
     second.fireDate = first.fireDate
     first.fireDate = second.fireDate.addingTimeInterval(-0.001)
     #expect(loop.run(for: nil) == .finished)
@@ -90,7 +90,7 @@ import Testing
   func aFireDateSetInTheCallbackIsHonoured(time: Time) throws {
     let loop = time.loop()
     let second = Locked<Date?>(nil)
-    let timer = try loop.schedule(every: 0.002) { timer in
+    let timer = try loop.schedule(every: .seconds(0.002)) { timer in
       if timer.firings > 1 {
         #expect(second.withLock { $0 ?? .distantFuture } <= loop.clock.date(at: loop.clock.now + 1_000_000))
         return timer.invalidate()
@@ -107,8 +107,8 @@ import Testing
   func aTimerWaitsForItsMode(time: Time) throws {
     let loop = time.loop()
     let journal = Journal()
-    let timer = try loop.schedule(after: 0.001) { _ in journal.note("default") }
-    try loop.schedule(after: 0.005, mode: .tracking) { _ in journal.note("tracking") }
+    let timer = try loop.schedule(after: .seconds(0.001)) { _ in journal.note("default") }
+    try loop.schedule(after: .seconds(0.005), mode: .tracking) { _ in journal.note("tracking") }
     #expect(loop.run(mode: .tracking, for: nil) == .finished)
     #expect(timer.isValid)
     #expect(loop.run(mode: .common, for: nil) == .finished)
@@ -120,9 +120,9 @@ import Testing
   func aStopEndsTheInnermostRun(time: Time) throws {
     let loop = time.loop()
     let journal = Journal()
-    let outer = try loop.schedule(every: 0.001) { timer in
+    let outer = try loop.schedule(every: .seconds(0.001)) { timer in
       guard timer.firings == 1 else { return loop.stop() }
-      _ = try loop.schedule(after: 0.002) { _ in loop.stop() }
+      _ = try loop.schedule(after: .seconds(0.002)) { _ in loop.stop() }
       journal.note("nested \(loop.run(for: nil))")
       #expect(timer.firings == 1)
     }
@@ -157,13 +157,13 @@ import Testing
       .entry: "entry", .beforeTimers: "beforeTimers", .beforeSources: "beforeSources", .beforeWaiting: "beforeWaiting",
       .afterWaiting: "afterWaiting", .exit: "exit",
     ]
-    loop.add(TrackedRunLoopObserver { _, activity in journal.note(names[activity] ?? "?") }, forMode: .default)
+    try loop.add(TrackedRunLoopObserver { _, activity in journal.note(names[activity] ?? "?") }, forMode: .default)
     for number in 1...3 { loop.perform { journal.note("block \(number)") } }
     let timer = try TrackedTimer(timeInterval: 0.01) { _ in
       journal.note("timer")
       loop.perform { journal.note("block of timer") }
     }
-    loop.add(timer, forMode: .default)
+    try loop.add(timer, forMode: .default)
     #expect(loop.run(for: nil) == .finished)
     // A busy machine, or a spurious wake-up, may add passes before the timer.
     let log = journal.all
@@ -178,7 +178,7 @@ import Testing
     try loop.add(TrackedRunLoopSource { _ in }, forMode: .default)
     let sleeps = Completion()
     let observer = TrackedRunLoopObserver(activities: .beforeWaiting, repeats: false) { _, _ in sleeps.finish() }
-    loop.add(observer, forMode: .default)
+    try loop.add(observer, forMode: .default)
     let caller = RunLoopThread(name: "caller")
     caller.loop.perform {
       _ = sleeps.wait()

@@ -72,7 +72,7 @@ private func inChild(_ body: () -> Bool) -> Int32 {
         pipe.send()
       }
       try loop.add(source, forMode: .default)
-      let timer = try loop.schedule(every: 0.001) { _ in ticks.up() }
+      let timer = try loop.schedule(every: .seconds(0.001)) { _ in ticks.up() }
       pipe.send()
       #expect(loop.run(mode: .default, before: .distantFuture) == .handledSource)
       #expect(statuses.withLock { $0 } == [0])
@@ -87,19 +87,19 @@ private func inChild(_ body: () -> Bool) -> Int32 {
     await #expect(processExitsWith: .success) {
       let thread = RunLoopThread(name: "asleep")
       let driven = TrackedRunLoop(name: "driven")
-      let far = try thread.loop.schedule(after: 1000) { _ in }
-      let later = try driven.schedule(after: 1000) { _ in }
+      let far = try thread.loop.schedule(after: .seconds(1000)) { _ in }
+      let later = try driven.schedule(after: .seconds(1000)) { _ in }
       var poll = pollfd(fd: driven.pollDescriptor, events: Int16(POLLIN), revents: 0)
       while Glibc.poll(&poll, 1, 0) == 1 { driven.runPending() }
       let core = thread.loop.core
       // For long: it looks once more soon after it was handed a timer.
-      let soon = MonotonicClock.shared.now + 500_000_000_000
+      let soon = RunLoopClock.monotonic.now + 500_000_000_000
       #expect(eventually { core.withLock { core.state.pointee.sleep.until } > soon })
       let wakeUps = core.withLock { core.state.pointee.statistics.wakeUps }
       let status = inChild {
         for loop in [thread.loop, driven] {
           loop.perform {}
-          _ = try? loop.schedule(after: 0) { _ in }
+          _ = try? loop.schedule(after: .seconds(0)) { _ in }
         }
         var own = pollfd(fd: driven.pollDescriptor, events: Int16(POLLIN), revents: 0)
         guard own.fd == poll.fd, Glibc.poll(&own, 1, 10_000) == 1 else { return false }
@@ -180,7 +180,7 @@ private func inChild(_ body: () -> Bool) -> Int32 {
       }
       for _ in 0..<30 {
         let status = inChild {
-          guard let timer = try? loop.schedule(after: 0, { _ in }) else { return false }
+          guard let timer = try? loop.schedule(after: .seconds(0), { _ in }) else { return false }
           loop.run(for: .seconds(10))
           return !timer.isValid
         }
@@ -202,7 +202,7 @@ private func inChild(_ body: () -> Bool) -> Int32 {
         for descriptor in Int32(3)..<100 { close(descriptor) }
         let pipes = (0..<10).map { _ in Pipe() }
         let ticks = Counter()
-        _ = try? loop.schedule(after: 0.001) { _ in ticks.up() }
+        _ = try? loop.schedule(after: .seconds(0.001)) { _ in ticks.up() }
         loop.run(for: .seconds(10))
         for pipe in pipes { pipe.send() }
         return ticks.count == 1 && pipes.allSatisfy { undead_loop_ready($0.reading, UNDEAD_LOOP_READABLE) != 0 }

@@ -33,13 +33,13 @@ import Testing
     let test = TestLoop()
     let modal = TrackedRunLoop.Mode("modal")
     #expect(test.loop.currentMode == nil)
-    try test.loop.schedule(after: 0.01) { _ in
+    try test.loop.schedule(after: .seconds(0.01)) { _ in
       #expect(test.loop.currentMode == .default)
       test.run(modal, seconds: 0.02)
       #expect(test.loop.currentMode == .default)
       test.note("outer")
     }
-    try test.loop.schedule(after: 0.02, mode: modal) { _ in
+    try test.loop.schedule(after: .seconds(0.02), mode: modal) { _ in
       #expect(test.loop.currentMode == modal)
       test.note("inner")
     }
@@ -50,8 +50,8 @@ import Testing
 
   @Test func theLimitDateIsTheNextTimers() throws {
     let test = TestLoop()
-    try test.after(1, "second")
-    try test.after(0.5, "other mode", mode: .tracking)
+    try test.after(.seconds(1), "second")
+    try test.after(.seconds(0.5), "other mode", mode: .tracking)
     #expect(test.loop.limitDate(forMode: .default) == test.clock.date(at: 1_000_000_000))
     #expect(test.loop.limitDate(forMode: .tracking) == test.clock.date(at: 500_000_000))
     try test.loop.add(TrackedRunLoopSource { _ in }, forMode: .init("sources"))
@@ -61,7 +61,7 @@ import Testing
 
   @Test func runningUntilNowPolls() throws {
     let test = TestLoop()
-    try test.every(1, "tick")
+    try test.every(.seconds(1), "tick")
     try test.loop.add(TrackedRunLoopSource { _ in }, forMode: .default)
     test.loop.run(until: test.clock.date(at: 0))
     #expect(test.time == 0)
@@ -71,7 +71,7 @@ import Testing
   @Test func aTimerInTheCommonModesFiresInTheDefaultOne() throws {
     let test = TestLoop()
     let timer = try TrackedTimer(timeInterval: 1) { _ in test.note("common") }
-    test.loop.add(timer, forMode: .common)
+    try test.loop.add(timer, forMode: .common)
     test.loop.run(until: .distantFuture)
     #expect(test.log == ["common@1.0"])
   }

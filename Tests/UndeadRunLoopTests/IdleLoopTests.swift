@@ -8,7 +8,7 @@ extension DiagnosticsTests {
     try diagnosed { sink in
       let test = TestLoop()
       test.loop.name = "idle"
-      let timer = try test.every(0.1, "tick")
+      let timer = try test.every(.seconds(0.1), "tick")
       timer.name = "poll"
       test.clock.advance(by: .milliseconds(900))
       RunLoopDiagnostics.check()
@@ -28,12 +28,12 @@ extension DiagnosticsTests {
     try diagnosed { sink in
       let test = TestLoop()
       test.loop.name = "was run"
-      try test.every(0.1, "tick")
+      try test.every(.seconds(0.1), "tick")
       test.run(seconds: 0.1)
       test.clock.advance(by: .seconds(10))
       let polled = TrackedRunLoop(name: "polled")
       _ = polled.pollDescriptor
-      try polled.schedule(after: 0) { _ in }
+      try polled.schedule(after: .seconds(0)) { _ in }
       RunLoopDiagnostics.check()
       #expect(sink.all(.loopNeverRun, "was run").isEmpty)
       #expect(sink.all(.loopNeverRun, "polled").isEmpty)
@@ -44,7 +44,7 @@ extension DiagnosticsTests {
     try diagnosed { sink in
       try onThread {
         TrackedRunLoop.current.name = "forgotten"
-        try TrackedRunLoop.current.schedule(every: 100) { _ in }.name = "poll"
+        try TrackedRunLoop.current.schedule(every: .seconds(100)) { _ in }.name = "poll"
       }
       let found = sink.all(.loopNeverRun, "forgotten")
       #expect(found.count == 1)
@@ -52,14 +52,14 @@ extension DiagnosticsTests {
       #expect(sink.all(.timersDetached, "forgotten").isEmpty)
       try onThread {
         TrackedRunLoop.current.name = "ran"
-        try TrackedRunLoop.current.schedule(every: 100) { _ in }
+        try TrackedRunLoop.current.schedule(every: .seconds(100)) { _ in }
         TrackedRunLoop.current.run(for: .zero)
       }
       #expect(sink.all(.loopNeverRun, "ran").isEmpty)
       #expect(sink.all(.timersDetached, "ran").count == 1)
       let thread = RunLoopThread(name: "stopped")
       thread.stop()
-      _ = try? thread.loop.schedule(every: 100) { _ in }
+      _ = try? thread.loop.schedule(every: .seconds(100)) { _ in }
       #expect(comesTrue { thread.loop.isFinished })
       #expect(sink.all(.loopNeverRun, "stopped").isEmpty)
     }
@@ -71,8 +71,8 @@ extension DiagnosticsTests {
       test.loop.name = "frames"
       let link = TrackedDisplayLink(target: Witness(), source: TimedFrameSource(framesPerSecond: 50)) { _, _ in }
       link.name = "spinner"
-      link.add(to: test.loop, forMode: .default)
-      try test.loop.schedule(after: 0.1) { _ in test.clock.advance(by: .milliseconds(500)) }.name = "slow"
+      try link.add(to: test.loop, forMode: .default)
+      try test.loop.schedule(after: .seconds(0.1)) { _ in test.clock.advance(by: .milliseconds(500)) }.name = "slow"
       test.run(seconds: 1)
       let found = sink.all(.framesDropped, "frames")
       #expect(found.count == 1)
@@ -90,7 +90,7 @@ extension DiagnosticsTests {
     let link = TrackedDisplayLink(target: Witness(), source: TimedFrameSource(framesPerSecond: 50)) { _, _ in
       if first.up() == 1 { test.clock.advance(by: .milliseconds(70)) }
     }
-    link.add(to: test.loop, forMode: .default)
+    try link.add(to: test.loop, forMode: .default)
     test.run(seconds: 0.13)
     #expect(link.droppedFrames == 3)
     link.isPaused = true
@@ -103,47 +103,47 @@ extension DiagnosticsTests {
   @Test func framesOfADisplayThatNobodyServesDoNotPileUp() throws {
     let test = TestLoop()
     let source = ManualFrameSource()
-    let stamps = Locked<[Double]>([])
+    let stamps = Locked<[Duration]>([])
     let link = TrackedDisplayLink(target: Witness(), source: source) { _, link in
       stamps.withLock { $0.append(link.timestamp) }
     }
-    link.add(to: test.loop, forMode: .tracking)
-    for second in 1...1000 { source.beginFrame(timestamp: Int64(second) * 1_000_000_000) }
+    try link.add(to: test.loop, forMode: .tracking)
+    for second in 1...1000 { source.beginFrame(timestamp: .seconds(second)) }
     test.run(.tracking, seconds: 0)
-    #expect(stamps.withLock { $0 } == [1000])
+    #expect(stamps.withLock { $0 } == [.seconds(1000)])
     #expect(link.droppedFrames == 999)
     // What is on its way in a mode that the link leaves is for nobody, and stops nothing.
-    source.beginFrame(timestamp: 1_001_000_000_000)
-    link.add(to: test.loop, forMode: .default)
+    source.beginFrame(timestamp: .seconds(1001))
+    try link.add(to: test.loop, forMode: .default)
     link.remove(from: test.loop, forMode: .tracking)
-    source.beginFrame(timestamp: 1_002_000_000_000)
+    source.beginFrame(timestamp: .seconds(1002))
     test.run(seconds: 0)
-    #expect(stamps.withLock { $0 } == [1000, 1002])
+    #expect(stamps.withLock { $0 } == [.seconds(1000), .seconds(1002)])
   }
 
   @Test func aSourceMayUseTheLink() throws {
     final class Nosy: FrameSource, @unchecked Sendable {
       weak var link: TrackedDisplayLink?
-      var framesPerSecond: Int {
+      override var framesPerSecond: Int {
         _ = link?.isValid
         return 0
       }
-      func frame(after instant: Int64) -> Int64 {
+      override func frame(after instant: Int64) -> Int64 {
         _ = link?.timestamp
         return instant + 10_000_000
       }
-      func add(_ listener: @escaping @Sendable (Int64) -> Void) -> Int {
+      override func add(_ listener: @escaping @Sendable (Int64) -> Void) -> Int {
         link?.name = "nosy"
         return 1
       }
-      func remove(_ listener: Int) { _ = link?.isPaused }
+      override func remove(_ listener: Int) { _ = link?.isPaused }
     }
     let test = TestLoop()
     let source = Nosy()
     let target = Witness()
     let link = TrackedDisplayLink(target: target, source: source) { target, _ in target.tick() }
     source.link = link
-    link.add(to: test.loop, forMode: .default)
+    try link.add(to: test.loop, forMode: .default)
     test.run(seconds: 0.055)
     #expect(link.name == "nosy")
     #expect(target.ticks.load(ordering: .relaxed) >= 5)

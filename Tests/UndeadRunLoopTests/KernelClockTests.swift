@@ -8,9 +8,9 @@ import Testing
 
 /// What clocks say of themselves, and what loops make of it.
 @Suite(.timeLimit(.minutes(20))) struct KernelClockTests {
-  static let real: [any RunLoopClock] = [MonotonicClock.shared, WallClock.shared, BootClock.shared]
+  static let real: [RunLoopClock] = [RunLoopClock.monotonic, RunLoopClock.wall, RunLoopClock.boot]
 
-  @Test(arguments: real) func aLoopSleepsByIt(clock: any RunLoopClock) throws {
+  @Test(arguments: real) func aLoopSleepsByIt(clock: RunLoopClock) throws {
     let loop = TrackedRunLoop(clock: clock)
     let begin = clock.now
     try loop.schedule(after: .milliseconds(3)) { _ in }
@@ -18,7 +18,7 @@ import Testing
     #expect(clock.now - begin >= 3_000_000)
   }
 
-  @Test(arguments: real) func aDrivenLoopFiresByIt(clock: any RunLoopClock) throws {
+  @Test(arguments: real) func aDrivenLoopFiresByIt(clock: RunLoopClock) throws {
     let loop = TrackedRunLoop(clock: clock)
     let fired = Counter()
     let timer = try loop.schedule(every: .milliseconds(2)) { _ in fired.up() }
@@ -28,7 +28,7 @@ import Testing
     driver.cancel()
   }
 
-  @Test(arguments: real) func workEndsTheSleep(clock: any RunLoopClock) throws {
+  @Test(arguments: real) func workEndsTheSleep(clock: RunLoopClock) throws {
     let thread = RunLoopThread(name: "sleeper", clock: clock)
     defer { thread.stop() }
     try thread.loop.schedule(after: .seconds(1000)) { _ in }
@@ -37,20 +37,20 @@ import Testing
   }
 
   @Test func theBootClockIsTheKernels() throws {
-    #expect(BootClock.shared.kernelClock == .boottime)
-    let monotonic = MonotonicClock.shared.now
-    #expect(BootClock.shared.now >= monotonic)
+    #expect(RunLoopClock.boot.kernelClock == .boottime)
+    let monotonic = RunLoopClock.monotonic.now
+    #expect(RunLoopClock.boot.now >= monotonic)
     var time = timespec()
     clock_gettime(CLOCK_BOOTTIME, &time)
-    #expect(BootClock.shared.now / 1_000_000_000 - Int64(time.tv_sec) <= 1)
+    #expect(RunLoopClock.boot.now / 1_000_000_000 - Int64(time.tv_sec) <= 1)
   }
 
   /// A clock of somebody's own, whose instants are no clock's of the kernel.
-  private final class SlowClock: RunLoopClock {
-    var now: Int64 { MonotonicClock.shared.now / 2 }
-    func date(at instant: Int64) -> Date { MonotonicClock.shared.date(at: instant * 2) }
-    func instant(at date: Date) -> Int64 { MonotonicClock.shared.instant(at: date) / 2 }
-    func wait(until deadline: Int64) -> ClockWait {
+  private final class SlowClock: RunLoopClock, @unchecked Sendable {
+    override var now: Int64 { RunLoopClock.monotonic.now / 2 }
+    override func date(at instant: Int64) -> Date { RunLoopClock.monotonic.date(at: instant * 2) }
+    override func instant(at date: Date) -> Int64 { RunLoopClock.monotonic.instant(at: date) / 2 }
+    override func wait(until deadline: Int64) -> ClockWait {
       deadline == .max ? .sleep(nanoseconds: -1) : .sleep(nanoseconds: max(0, (deadline - now) * 2))
     }
   }
@@ -87,7 +87,7 @@ import Testing
     clock.advance(by: .microseconds(100))
     #expect(eventually { !timer.isValid })
     #expect(clock.gap(150_000) == 0)
-    #expect(MonotonicClock.shared.gap(150_000) == 150_000)
+    #expect(RunLoopClock.monotonic.gap(150_000) == 150_000)
   }
 
   @Test func theWatchOfTheWallClockGoesOnAfter2038() throws {
@@ -113,13 +113,13 @@ import Testing
     .distantFuture, .distantPast,
   ]
 
-  @Test(arguments: [WallClock.shared, VirtualClock(start: Date(timeIntervalSince1970: 1000))] as [any RunLoopClock])
-  func datesComeBackAsTheyWere(clock: any RunLoopClock) {
+  @Test(arguments: [RunLoopClock.wall, VirtualClock(start: Date(timeIntervalSince1970: 1000))] as [RunLoopClock])
+  func datesComeBackAsTheyWere(clock: RunLoopClock) {
     for date in Self.dates { #expect(clock.date(at: clock.instant(at: date)) == date) }
   }
 
-  @Test(arguments: [MonotonicClock.shared, BootClock.shared] as [any RunLoopClock])
-  func datesOfAClockSinceTheStartComeBack(clock: any RunLoopClock) {
+  @Test(arguments: [RunLoopClock.monotonic, RunLoopClock.boot] as [RunLoopClock])
+  func datesOfAClockSinceTheStartComeBack(clock: RunLoopClock) {
     for date in Self.dates where abs(date.timeIntervalSince1970) < 4e9 || date == .distantFuture || date == .distantPast
     {
       let back = clock.date(at: clock.instant(at: date))
@@ -132,7 +132,7 @@ import Testing
     #expect(abs(instant - begin) < 1_000_000)
   }
 
-  @Test(arguments: real + [VirtualClock()]) func whatIsNoDateWasLongAgo(clock: any RunLoopClock) {
+  @Test(arguments: real + [VirtualClock()]) func whatIsNoDateWasLongAgo(clock: RunLoopClock) {
     #expect(clock.instant(at: Date(timeIntervalSinceReferenceDate: .nan)) == .longAgo)
     #expect(clock.instant(at: Date(timeIntervalSinceReferenceDate: .infinity)) == .max)
     #expect(clock.instant(at: Date(timeIntervalSinceReferenceDate: -.infinity)) == .longAgo)
@@ -143,8 +143,7 @@ import Testing
     #expect(clock.now - clock.instant(at: .distantPast) > 0)
   }
 
-  @Test(arguments: real + [VirtualClock()]) func aTimerPausedWithDistantFutureStaysThere(clock: any RunLoopClock) throws
-  {
+  @Test(arguments: real + [VirtualClock()]) func aTimerPausedWithDistantFutureStaysThere(clock: RunLoopClock) throws {
     let loop = TrackedRunLoop(clock: clock)
     let timer = try loop.schedule(every: .milliseconds(1)) { _ in }
     timer.fireDate = .distantFuture
@@ -157,16 +156,19 @@ import Testing
   @Test func durationsAndNanoseconds() {
     #expect(Instants.nanoseconds(Duration.nanoseconds(-1_500_000_001)) == -1_500_000_001)
     #expect(Instants.duration(-1_500_000_001) == .nanoseconds(-1_500_000_001))
+    for tenths in 0..<1000 {
+      #expect(Instants.nanoseconds(.seconds(Double(tenths) / 10)) == Int64(tenths) * 100_000_000)
+    }
     #expect(Instants.nanoseconds(Duration.seconds(Int64.max)) == .max)
     #expect(Instants.nanoseconds(Duration.seconds(Int64.min)) == .longAgo)
     #expect(Instants.nanoseconds(roundingUp: Duration(secondsComponent: 1, attosecondsComponent: 1)) == 1_000_000_001)
     #expect(
       Instants.nanoseconds(roundingUp: Duration(secondsComponent: -1, attosecondsComponent: -1)) == -1_000_000_000)
-    #expect(throws: RunLoopError.self) { try Instants.interval(Duration.nanoseconds(-1)) }
+    #expect(throws: RunLoopError.self) { try Instants.nanoseconds(of: Duration.nanoseconds(-1)) }
     #expect(throws: RunLoopError.self) {
-      try Instants.interval(Duration(secondsComponent: 0, attosecondsComponent: -1))
+      try Instants.nanoseconds(of: Duration(secondsComponent: 0, attosecondsComponent: -1))
     }
-    #expect(throws: RunLoopError.self) { try Instants.interval(Duration.seconds(10_000_000_000)) }
-    #expect(throws: Never.self) { try Instants.interval(Duration.seconds(9_000_000_000)) }
+    #expect(throws: RunLoopError.self) { try Instants.nanoseconds(of: Duration.seconds(10_000_000_000)) }
+    #expect(throws: Never.self) { try Instants.nanoseconds(of: Duration.seconds(9_000_000_000)) }
   }
 }

@@ -14,11 +14,14 @@ import Testing
     let deaths = Counter()
     let owner = Witness()
     do {
-      _ = try WeakTimer(timeInterval: 1, target: owner, userInfo: Witness { deaths.up() }, repeats: true, loop: loop) {
+      _ = try WeakTimer(
+        timeInterval: .seconds(1), target: owner, userInfo: Witness { deaths.up() }, repeats: true, loop: loop
+      ) {
         _, _ in
       }
       _ = try WeakTimer(
-        timeInterval: 1, target: owner, userInfo: Witness { deaths.up() }, repeats: true, dispatchQueue: .global()
+        timeInterval: .seconds(1), target: owner, userInfo: Witness { deaths.up() }, repeats: true,
+        dispatchQueue: .global()
       ) { _, _ in }
     }
     #expect(deaths.count == 2)
@@ -29,7 +32,7 @@ import Testing
     let owner = Witness()
     let loop = finishedLoop()
     try WeakTimer.scheduledTimer(
-      timeInterval: 1, target: owner, userInfo: Witness { deaths.up() }, repeats: true, loop: loop
+      timeInterval: .seconds(1), target: owner, userInfo: Witness { deaths.up() }, repeats: true, loop: loop
     ) { _, _ in }
     #expect(deaths.count == 1)
   }
@@ -38,7 +41,9 @@ import Testing
     let deaths = Counter()
     let owner = Witness()
     try onThread {
-      try WeakTimer.scheduledTimer(timeInterval: 100, target: owner, userInfo: Witness { deaths.up() }, repeats: true) {
+      try WeakTimer.scheduledTimer(
+        timeInterval: .seconds(100), target: owner, userInfo: Witness { deaths.up() }, repeats: true
+      ) {
         _, _ in
       }
     }
@@ -53,7 +58,7 @@ import Testing
       let loop = TrackedRunLoop()
       watched = loop
       try WeakTimer.scheduledTimer(
-        timeInterval: 100, target: owner, userInfo: Witness { deaths.up() }, repeats: true, loop: loop
+        timeInterval: .seconds(100), target: owner, userInfo: Witness { deaths.up() }, repeats: true, loop: loop
       ) { _, _ in }
     }
     #expect(watched == nil)
@@ -64,7 +69,7 @@ import Testing
     let test = TestLoop()
     weak var timer: WeakTimer?
     var owner: Witness? = Witness()
-    timer = try WeakTimer.scheduledTimer(timeInterval: 1, target: owner!, repeats: true, loop: test.loop) {
+    timer = try WeakTimer.scheduledTimer(timeInterval: .seconds(1), target: owner!, repeats: true, loop: test.loop) {
       owner, _ in owner.tick()
     }
     test.run(seconds: 2.5)
@@ -80,12 +85,12 @@ import Testing
     let sum = Counter()
     do {
       let test = TestLoop()
-      try WeakTimer.scheduledTimer(timeInterval: 1, userInfo: 2, repeats: true, loop: test.loop) {
+      try WeakTimer.scheduledTimer(timeInterval: .seconds(1), userInfo: 2, repeats: true, loop: test.loop) {
         [witness = Witness { deaths.up() }] timer in
         witness.tick()
         for _ in 0..<(timer.userInfo as? Int ?? 0) { sum.up() }
       }
-      try WeakTimer.scheduledTimer(timeInterval: 1, repeats: true, loop: test.loop) { timer in
+      try WeakTimer.scheduledTimer(timeInterval: .seconds(1), repeats: true, loop: test.loop) { timer in
         #expect(timer.userInfo == nil)
         sum.up()
       }
@@ -98,17 +103,23 @@ import Testing
   @Test func aWeakTimerThatIsInvalidatedDies() throws {
     let test = TestLoop()
     let owner = Witness()
-    weak let timer = try WeakTimer.scheduledTimer(timeInterval: 1, target: owner, repeats: true, loop: test.loop) {
+    weak let timer = try WeakTimer.scheduledTimer(
+      timeInterval: .seconds(1), target: owner, repeats: true, loop: test.loop
+    ) {
       _, timer in timer.invalidate()
     }
     test.run(seconds: 2.5)
     #expect(timer == nil)
-    weak let other = try WeakTimer.scheduledTimer(timeInterval: 1, target: owner, repeats: true, loop: test.loop) {
+    weak let other = try WeakTimer.scheduledTimer(
+      timeInterval: .seconds(1), target: owner, repeats: true, loop: test.loop
+    ) {
       _, _ in
     }
     other?.invalidate()
     #expect(other == nil)
-    weak let once = try WeakTimer.scheduledTimer(timeInterval: 1, target: owner, repeats: false, loop: test.loop) {
+    weak let once = try WeakTimer.scheduledTimer(
+      timeInterval: .seconds(1), target: owner, repeats: false, loop: test.loop
+    ) {
       _, _ in
     }
     test.run(seconds: 2.5)
@@ -117,26 +128,26 @@ import Testing
 
   // MARK: Display links
 
-  @Test func aLinkDiesWithItsThread() {
+  @Test func aLinkDiesWithItsThread() throws {
     let deaths = Counter()
     weak var link: TrackedDisplayLink?
-    onThread {
+    try onThread {
       let made = TrackedDisplayLink(target: Witness { deaths.up() }) { _, _ in }
-      made.add(to: .current, forMode: .common)
+      try made.add(to: .current, forMode: .common)
       link = made
     }
     #expect(link == nil)
     #expect(deaths.count == 1)
   }
 
-  @Test func aLinkDoesNotKeepItsLoop() {
+  @Test func aLinkDoesNotKeepItsLoop() throws {
     weak var link: TrackedDisplayLink?
     weak var watched: TrackedRunLoop?
     do {
       let loop = TrackedRunLoop()
       watched = loop
       let made = TrackedDisplayLink(target: Witness(), source: ManualFrameSource()) { _, _ in }
-      made.add(to: loop, forMode: .common)
+      try made.add(to: loop, forMode: .common)
       link = made
     }
     #expect(watched == nil)
@@ -147,32 +158,32 @@ import Testing
     weak var link: TrackedDisplayLink?
     do {
       let made = TrackedDisplayLink(target: Witness()) { _, _ in }
-      #expect(!made.add(to: finishedLoop(), forMode: .default))
+      #expect(throws: RunLoopError.self) { try made.add(to: finishedLoop(), forMode: .default) }
       link = made
     }
     #expect(link == nil)
   }
 
-  @Test func aLinkWhoseLoopEndedMayMove() {
+  @Test func aLinkWhoseLoopEndedMayMove() throws {
     let test = TestLoop()
     let source = ManualFrameSource()
     let target = Witness()
     let link = TrackedDisplayLink(target: target, source: source) { target, _ in target.tick() }
-    onThread { _ = link.add(to: .current, forMode: .common) }
-    source.beginFrame(timestamp: 1)
+    try onThread { _ = try link.add(to: .current, forMode: .common) }
+    source.beginFrame(timestamp: .nanoseconds(1))
     #expect(link.isValid)
-    #expect(link.add(to: test.loop, forMode: .default))
-    source.beginFrame(timestamp: 2)
+    #expect(try link.add(to: test.loop, forMode: .default))
+    source.beginFrame(timestamp: .nanoseconds(2))
     test.run(seconds: 0)
     #expect(target.ticks.load(ordering: .relaxed) == 1)
     link.invalidate()
   }
 
-  @Test func frameSourcesForgetLinksThatAreGone() {
+  @Test func frameSourcesForgetLinksThatAreGone() throws {
     let source = ManualFrameSource()
-    onThread {
+    try onThread {
       let link = TrackedDisplayLink(target: Witness(), source: source) { _, _ in }
-      link.add(to: .current, forMode: .common)
+      try link.add(to: .current, forMode: .common)
     }
     #expect(source.listenerCount == 0)
   }
@@ -180,7 +191,7 @@ import Testing
   // MARK: Ticks
 
   @Test func ticksEndWithTheirThread() async throws {
-    let stream = try onThread { try TrackedRunLoop.current.ticks(every: 100) }
+    let stream = try onThread { try TrackedRunLoop.current.ticks(every: .seconds(100)) }
     #expect(await stream.first { _ in true } == nil)
   }
 
@@ -190,7 +201,7 @@ import Testing
     do {
       let made = TrackedRunLoop()
       loop = made
-      stream = try made.ticks(every: 100)
+      stream = try made.ticks(every: .seconds(100))
     }
     #expect(loop == nil)
     #expect(await stream.first { _ in true } == nil)
@@ -198,9 +209,9 @@ import Testing
 
   @Test func theTimerOfTicksDiesWithThem() throws {
     let test = TestLoop()
-    do { _ = try test.loop.ticks(every: 1) }
+    do { _ = try test.loop.ticks(every: .seconds(1)) }
     #expect(test.run(seconds: 3) == .finished)
-    #expect(throws: RunLoopError.self) { _ = try finishedLoop().ticks(every: 1) }
+    #expect(throws: RunLoopError.self) { _ = try finishedLoop().ticks(every: .seconds(1)) }
   }
 
   // MARK: Work that a loop never does
@@ -215,12 +226,12 @@ import Testing
       loop.perform { [witness = witness()] in witness.tick() }
       try loop.perform(waitUntilDone: false) { [witness = witness()] in witness.tick() }
       try loop.perform(on: witness(), waitUntilDone: false) { $0.tick() }
-      try loop.perform(after: 100, on: witness()) { $0.tick() }
+      try loop.perform(after: .seconds(100), on: witness()) { $0.tick() }
       try loop.perform(on: witness(), order: 1) { $0.tick() }
       loop.confine { [witness = witness()] _ in witness.tick() }
-      try loop.schedule(every: 100) { [witness = witness()] _ in witness.tick() }
+      try loop.schedule(every: .seconds(100)) { [witness = witness()] _ in witness.tick() }
       let confined = witness()
-      loop.confine { here in _ = try? here.scheduledTimer(withTimeInterval: 1, repeats: true) { _ in confined.tick() } }
+      loop.confine { here in _ = try? here.schedule(after: .seconds(1), repeats: true) { _ in confined.tick() } }
     }
     #expect(watched == nil)
     #expect(deaths.count == 8)
@@ -232,10 +243,10 @@ import Testing
       let loop = TrackedRunLoop.current
       let witness = { Witness { deaths.up() } }
       loop.perform(inModes: [.tracking]) { [witness = witness()] in witness.tick() }
-      try loop.perform(after: 100, on: witness()) { $0.tick() }
+      try loop.perform(after: .seconds(100), on: witness()) { $0.tick() }
       try loop.perform(on: witness(), order: 1) { $0.tick() }
       loop.confine { [witness = witness()] here in
-        _ = try? here.scheduledTimer(withTimeInterval: 100, repeats: true) { _ in witness.tick() }
+        _ = try? here.schedule(after: .seconds(100), repeats: true) { _ in witness.tick() }
       }
       loop.run(for: .zero)
       loop.confine { [witness = witness()] _ in witness.tick() }
@@ -245,9 +256,9 @@ import Testing
 
   @Test func aTimerThatFiredOnceOrWasStoppedIsLetGoOf() throws {
     let test = TestLoop()
-    weak let once = try test.loop.schedule(after: 1) { _ in }
-    weak let stopped = try test.loop.schedule(every: 1) { timer in timer.invalidate() }
-    weak let failed = try test.loop.schedule(every: 1) { _ in throw RunLoopError.invalidDate }
+    weak let once = try test.loop.schedule(after: .seconds(1)) { _ in }
+    weak let stopped = try test.loop.schedule(every: .seconds(1)) { timer in timer.invalidate() }
+    weak let failed = try test.loop.schedule(every: .seconds(1)) { _ in throw RunLoopError.invalidDate }
     #expect(test.run(seconds: 2) == .finished)
     #expect(once == nil && stopped == nil && failed == nil)
   }
@@ -258,7 +269,8 @@ import Testing
     let deaths = Counter()
     let queue = DispatchQueue(label: "life")
     let make = { @Sendable (repeats: Bool) in
-      try DispatchTimer(timeInterval: 100, repeats: repeats, queue: queue) { [witness = Witness { deaths.up() }] _ in
+      try DispatchTimer(timeInterval: .seconds(100), repeats: repeats, queue: queue) {
+        [witness = Witness { deaths.up() }] _ in
         witness.tick()
       }
     }
@@ -288,7 +300,9 @@ import Testing
         deaths.up()
         over.signal()
       }
-      id = try PreciseTimer.execTask(target: target, interval: 0.001, repeats: true, async: true, queue: queue) {
+      id = try PreciseTimer.execTask(
+        target: target, interval: .seconds(0.001), repeats: true, async: true, queue: queue
+      ) {
         [held] _ in held.tick()
       }
       #expect(PreciseTimer.activeTasks.contains(id))
@@ -307,7 +321,7 @@ import Testing
     do {
       let thread = RunLoopThread(name: "life")
       watched = thread.loop
-      try thread.loop.schedule(every: 100) { [witness = Witness { over.signal() }] _ in witness.tick() }
+      try thread.loop.schedule(every: .seconds(100)) { [witness = Witness { over.signal() }] _ in witness.tick() }
     }
     // The timer goes when the thread ends, which lets go of the loop then.
     over.wait()

@@ -103,7 +103,7 @@ import Testing
       let results = Locked<[TrackedRunLoop.RunResult]>([])
       @Sendable func nest(_ depth: Int) {
         guard depth < 4 else { return }
-        _ = try? loop.schedule(after: 1000, mode: mode) { _ in }
+        _ = try? loop.schedule(after: .seconds(1000), mode: mode) { _ in }
         loop.perform(inModes: [mode]) { nest(depth + 1) }
         let result = loop.run(mode: mode, for: nil)
         results.withLock { $0.append(result) }
@@ -243,9 +243,9 @@ import Testing
       let own = TrackedRunLoop.current
       loop.withLock { $0 = own }
       let (timed, performed, observed) = (Witness(look), Witness(look), Witness(look))
-      _ = try? own.schedule(every: 1000) { _ in timed.tick() }
+      _ = try? own.schedule(every: .seconds(1000)) { _ in timed.tick() }
       own.perform { performed.tick() }
-      own.add(TrackedRunLoopObserver { _, _ in observed.tick() }, forMode: .default)
+      _ = try? own.add(TrackedRunLoopObserver { _, _ in observed.tick() }, forMode: .default)
     }
     #expect(seen.withLock { $0 } == [true, true, true])
     #expect(loop.withLock { $0 }?.isCurrentThread == false)
@@ -259,7 +259,7 @@ import Testing
       #expect(!loop.core.withLock { loop.core.state.pointee.driving.isDriven })
       loop.addCommonMode(.init("common for one"))
       let driver = loop.drive(on: DispatchQueue(label: "one"), mode: .tracking)
-      let timer = try loop.schedule(every: 1) { _ in }
+      let timer = try loop.schedule(every: .seconds(1)) { _ in }
       loop.perform {}
       loop.perform(inModes: [.init("never")]) {}
       driver.cancel()

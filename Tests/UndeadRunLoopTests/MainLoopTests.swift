@@ -39,7 +39,7 @@ final class MainLoopTests: XCTestCase {
       XCTAssertEqual(calls.count, count)
     }
     // Nothing of the earlier calls is left that would end this run.
-    try loop.schedule(after: 0.05) { _ in
+    try loop.schedule(after: .seconds(0.05)) { _ in
       calls.up()
       TrackedRunLoop.main.stop()
     }
@@ -51,7 +51,7 @@ final class MainLoopTests: XCTestCase {
     let calls = Calls()
     let modal = TrackedRunLoop.Mode("modal of main")
     let timer = try TrackedTimer(timeInterval: 1000) { _ in }
-    loop.add(timer, forMode: modal)
+    try loop.add(timer, forMode: modal)
     DispatchQueue.main.async { calls.up() }
     XCTAssertEqual(loop.run(mode: modal, for: .milliseconds(5)), .timedOut)
     XCTAssertEqual(calls.count, 0)
@@ -126,7 +126,7 @@ final class MainLoopTests: XCTestCase {
   func testFoundationsRunLoopDrivesIt() throws {
     let calls = Calls()
     let driver = loop.drive(on: .main)
-    let timer = try loop.schedule(every: 0.001) { _ in
+    let timer = try loop.schedule(every: .seconds(0.001)) { _ in
       XCTAssertTrue(TrackedRunLoop.main.isCurrentThread)
       calls.up()
     }
@@ -143,7 +143,7 @@ final class MainLoopTests: XCTestCase {
     let calls = Calls()
     let own = TrackedRunLoop(name: "driven by Foundation")
     let driver = own.drive(on: .main)
-    try own.schedule(after: 0.002) { _ in
+    try own.schedule(after: .seconds(0.002)) { _ in
       XCTAssertTrue(Thread.isMainThread)
       calls.up()
     }

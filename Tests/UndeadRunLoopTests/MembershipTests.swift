@@ -31,8 +31,8 @@ import Testing
       let target = Witness { deaths.up() }
       let timer = try TrackedTimer(timeInterval: 0.1, target: target, repeats: repeats) { target, _ in target.tick() }
       timer.makeExtras().onEnd { reasons.add($0 == .invalidated ? 1 : 0) }
-      test.loop.add(timer, forMode: .default)
-      try test.after(0.1, "another")
+      try test.loop.add(timer, forMode: .default)
+      try test.after(.seconds(0.1), "another")
       // So far has the other thread come.
       timer.status.store(TrackedTimer.Status.invalid, ordering: .sequentiallyConsistent)
       timer.invalidate()

@@ -7,11 +7,11 @@ import Testing
 
   @Test func commonItemsAreInEveryCommonModeNowAndLater() throws {
     let test = TestLoop()
-    let timer = try test.every(0.1, "common", mode: .common)
+    let timer = try test.every(.seconds(0.1), "common", mode: .common)
     let source = TrackedRunLoopSource { _ in }
     let observer = TrackedRunLoopObserver { _, _ in }
     try test.loop.add(source, forMode: .common)
-    test.loop.add(observer, forMode: .common)
+    try test.loop.add(observer, forMode: .common)
     for mode in [TrackedRunLoop.Mode.default, .tracking, .common] {
       #expect(test.loop.contains(timer, forMode: mode))
       #expect(test.loop.contains(source, forMode: mode))
@@ -38,28 +38,28 @@ import Testing
 
   @Test func modesThatBecomeEqualAreJoined() throws {
     let test = TestLoop()
-    let wide = try test.every(0.1, "wide", mode: .common)
-    test.loop.add(wide, forMode: modal)
-    try test.every(0.1, "common", mode: .common)
+    let wide = try test.every(.seconds(0.1), "wide", mode: .common)
+    try test.loop.add(wide, forMode: modal)
+    try test.every(.seconds(0.1), "common", mode: .common)
     test.loop.addCommonMode(modal)
-    try test.every(0.1, "third", mode: .common)
+    try test.every(.seconds(0.1), "third", mode: .common)
     test.run(modal, seconds: 0.1)
     #expect(test.log.sorted() == ["common@0.1", "third@0.1", "wide@0.1"])
   }
 
   @Test func runningInCommonReturnsFinished() throws {
     let test = TestLoop()
-    try test.every(0.1, "common", mode: .common)
+    try test.every(.seconds(0.1), "common", mode: .common)
     #expect(test.run(.common, seconds: 1) == .finished)
     #expect(test.log.isEmpty)
   }
 
   @Test func addingTwiceChangesNothing() throws {
     let test = TestLoop()
-    let timer = try test.every(0.1, "tick")
-    #expect(test.loop.add(timer, forMode: .default) == .success(false))
-    #expect(test.loop.add(timer, forMode: .tracking) == .success(true))
-    #expect(test.loop.add(timer, forMode: .tracking) == .success(false))
+    let timer = try test.every(.seconds(0.1), "tick")
+    #expect(try test.loop.add(timer, forMode: .default) == false)
+    #expect(try test.loop.add(timer, forMode: .tracking))
+    #expect(try test.loop.add(timer, forMode: .tracking) == false)
     test.run(seconds: 0.1)
     test.run(.tracking, seconds: 0.1)
     #expect(test.log == ["tick@0.1", "tick@0.2"])
@@ -72,8 +72,8 @@ import Testing
 
   @Test func aTimerWhoseModeDoesNotRunFiresLateAndOnce() throws {
     let test = TestLoop()
-    let timer = try test.every(0.1, "default")
-    try test.every(0.25, "tracking", mode: .tracking)
+    let timer = try test.every(.seconds(0.1), "default")
+    try test.every(.seconds(0.25), "tracking", mode: .tracking)
     test.run(.tracking, seconds: 1.05)
     test.run(.default, seconds: 0.1)
     #expect(
@@ -93,7 +93,7 @@ import Testing
     let test = TestLoop()
     for index in 0..<1000 {
       let mode = TrackedRunLoop.Mode("burden \(index)")
-      try test.after(0.001, "x", mode: mode)
+      try test.after(.seconds(0.001), "x", mode: mode)
       test.run(mode, seconds: 0.002)
     }
     #expect(test.log.count == 1000)
@@ -102,9 +102,9 @@ import Testing
 
   @Test func timersKeepTheirDateWhenTheyMoveBetweenModes() throws {
     let test = TestLoop()
-    let timer = try test.every(0.1, "tick")
-    timer.tolerance = 0.01
-    test.loop.add(timer, forMode: modal)
+    let timer = try test.every(.seconds(0.1), "tick")
+    timer.tolerance = .seconds(0.01)
+    try test.loop.add(timer, forMode: modal)
     test.loop.remove(timer, forMode: .default)
     test.run(modal, seconds: 0.1)
     #expect(test.log == ["tick@0.1"])
@@ -112,10 +112,10 @@ import Testing
 
   @Test func aTimerThatChangesItsModeInItsCallbackStaysOnItsGrid() throws {
     let test = TestLoop()
-    try test.loop.schedule(every: 0.1) { [modal] timer in
+    try test.loop.schedule(every: .seconds(0.1)) { [modal] timer in
       test.note("tick")
       test.loop.remove(timer, forMode: .default)
-      test.loop.add(timer, forMode: modal)
+      try test.loop.add(timer, forMode: modal)
     }
     #expect(test.run(seconds: 1) == .finished)
     test.run(modal, seconds: 0.15)
@@ -124,14 +124,14 @@ import Testing
 
   @Test func aTimerThatLeavesInItsCallbackHasItsNextDate() throws {
     let test = TestLoop()
-    let timer = try test.loop.schedule(every: 0.1) { timer in
+    let timer = try test.loop.schedule(every: .seconds(0.1)) { timer in
       test.note("tick")
       test.loop.remove(timer, forMode: .default)
     }
     #expect(test.run(seconds: 1) == .finished)
     #expect(timer.isValid)
     #expect(timer.fireDate == test.clock.date(at: 200_000_000))
-    test.loop.add(timer, forMode: .default)
+    try test.loop.add(timer, forMode: .default)
     test.run(seconds: 1)
     #expect(test.log == ["tick@0.1", "tick@0.2"])
   }

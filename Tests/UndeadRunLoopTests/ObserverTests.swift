@@ -10,9 +10,9 @@ import Testing
       test.loop.run(for: .zero)
     }
     let other = TrackedRunLoopObserver(activities: .entry, order: 1) { _, _ in test.note("other") }
-    test.loop.add(observer, forMode: .default)
-    test.loop.add(other, forMode: .default)
-    try test.after(1, "timer")
+    try test.loop.add(observer, forMode: .default)
+    try test.loop.add(other, forMode: .default)
+    try test.after(.seconds(1), "timer")
     test.run(seconds: 0.5)
     // Both nested runs are seen by the other observer.
     #expect(test.log == ["entry@0.0", "other@0.0", "other@0.0", "exit@0.5", "other@0.5"])
@@ -22,10 +22,10 @@ import Testing
     let test = TestLoop()
     for name in ["a", "b", "c"] {
       let observer = TrackedRunLoopObserver(activities: .entry, order: 7) { _, _ in test.note(name) }
-      test.loop.add(observer, forMode: .default)
-      test.loop.add(observer, forMode: .default)
+      try test.loop.add(observer, forMode: .default)
+      try test.loop.add(observer, forMode: .default)
     }
-    try test.after(1, "timer")
+    try test.after(.seconds(1), "timer")
     test.run(seconds: 0)
     #expect(test.log == ["a@0.0", "b@0.0", "c@0.0"])
   }
@@ -37,39 +37,39 @@ import Testing
       test.note("first")
       second.invalidate()
     }
-    test.loop.add(second, forMode: .default)
-    test.loop.add(first, forMode: .default)
-    try test.after(1, "timer")
+    try test.loop.add(second, forMode: .default)
+    try test.loop.add(first, forMode: .default)
+    try test.after(.seconds(1), "timer")
     test.run(seconds: 0)
     #expect(test.log == ["first@0.0"])
     #expect(!test.loop.contains(second, forMode: .default))
-    #expect(test.loop.add(second, forMode: .default) == .failure(.invalidated(item: "observer")))
+    #expect(throws: RunLoopError.invalidated(item: "observer")) { try test.loop.add(second, forMode: .default) }
   }
 
   @Test func anObserverSeesItsModesAndBelongsToOneLoop() throws {
     let test = TestLoop()
     let other = TestLoop()
     let observer = TrackedRunLoopObserver(activities: .entry) { _, _ in test.note("entry") }
-    test.loop.add(observer, forMode: .tracking)
-    try test.after(1, "timer", mode: .common)
+    try test.loop.add(observer, forMode: .tracking)
+    try test.after(.seconds(1), "timer", mode: .common)
     test.run(.default, seconds: 0)
     #expect(test.log.isEmpty)
     test.run(.tracking, seconds: 0)
     #expect(test.log == ["entry@0.0"])
-    #expect(
-      other.loop.add(observer, forMode: .default)
-        == .failure(.belongsToAnotherLoop(item: "observer", loop: "test")))
+    #expect(throws: RunLoopError.belongsToAnotherLoop(item: "observer", loop: "test")) {
+      try other.loop.add(observer, forMode: .default)
+    }
     test.loop.remove(observer, forMode: .tracking)
-    #expect(other.loop.add(observer, forMode: .default) == .success(true))
+    #expect((try? other.loop.add(observer, forMode: .default)) == true)
   }
 
-  @Test func anInvalidatedObserverReleasesWhatItCaptured() {
+  @Test func anInvalidatedObserverReleasesWhatItCaptured() throws {
     let test = TestLoop()
     let deaths = Counter()
     do {
       let captured = Witness { deaths.up() }
       let observer = TrackedRunLoopObserver { _, _ in captured.tick() }
-      test.loop.add(observer, forMode: .common)
+      try test.loop.add(observer, forMode: .common)
       observer.invalidate()
     }
     #expect(deaths.count == 1)
@@ -88,7 +88,7 @@ import Testing
       test.note(name)
       action(observer)
     }
-    test.loop.add(observer, forMode: .default)
+    _ = try? test.loop.add(observer, forMode: .default)
     return observer
   }
 
@@ -99,29 +99,29 @@ import Testing
   }
 
   @Test func oneThatIsRemovedByOneBeforeItIsNotCalled() throws {
-    try test.after(1, "timer")
+    try test.after(.seconds(1), "timer")
     let second = observer("second", order: 2)
     let first = observer("first", order: 1) { [test] _ in test.loop.remove(second, forMode: .default) }
     #expect(pass() == ["first"])
     first.invalidate()
     #expect(second.isValid)
-    test.loop.add(second, forMode: .tracking)
+    try test.loop.add(second, forMode: .tracking)
     #expect(pass().isEmpty)
-    test.loop.add(second, forMode: .default)
+    try test.loop.add(second, forMode: .default)
     #expect(pass() == ["second"])
   }
 
   @Test func oneThatIsAddedMeanwhileWaitsForTheNextActivity() throws {
-    try test.after(1, "timer")
+    try test.after(.seconds(1), "timer")
     let added = TrackedRunLoopObserver(activities: .entry, order: 5) { [test] _, _ in test.note("added") }
-    let first = observer("first") { [test] _ in test.loop.add(added, forMode: .default) }
+    let first = observer("first") { [test] _ in _ = try? test.loop.add(added, forMode: .default) }
     #expect(pass() == ["first"])
     #expect(pass() == ["first", "added"])
     first.invalidate()
   }
 
   @Test func oneThatEndsItselfLeavesTheOthersAlone() throws {
-    try test.after(1, "timer")
+    try test.after(.seconds(1), "timer")
     let observers = (0..<3).map { index in observer("\(index)", order: index) { if index == 1 { $0.invalidate() } } }
     #expect(pass() == ["0", "1", "2"])
     #expect(pass() == ["0", "2"])
@@ -129,7 +129,7 @@ import Testing
   }
 
   @Test func oneThatIsCalledOnceHasEndedWhenItIs() throws {
-    try test.after(1, "timer")
+    try test.after(.seconds(1), "timer")
     let once = observer("once", repeats: false) { [test] observer in
       test.note(observer.isValid ? "valid" : "ended")
       // Not even by a run inside of it.
@@ -137,16 +137,16 @@ import Testing
     }
     #expect(pass() == ["once", "ended"])
     #expect(pass().isEmpty)
-    #expect(test.loop.add(once, forMode: .default) == .failure(.invalidated(item: "observer")))
+    #expect(throws: RunLoopError.invalidated(item: "observer")) { try test.loop.add(once, forMode: .default) }
   }
 
   @Test func itMayMoveToAnotherLoopWhileItIsCalled() throws {
     let other = TestLoop()
-    try test.after(1, "timer")
-    try other.after(1, "timer")
+    try test.after(.seconds(1), "timer")
+    try other.after(.seconds(1), "timer")
     let moving = observer("moving") { [test] observer in
       test.loop.remove(observer, forMode: .default)
-      #expect(other.loop.add(observer, forMode: .default) == .success(true))
+      #expect((try? other.loop.add(observer, forMode: .default)) == true)
       // It is still at work: it is not called again meanwhile.
       other.loop.run(for: .zero)
     }

@@ -6,9 +6,9 @@ import Testing
 
 /// Waits until `condition` holds, at most some seconds.
 func eventually(_ condition: () -> Bool) -> Bool {
-  let end = MonotonicClock.shared.now + 20_000_000_000
+  let end = RunLoopClock.monotonic.now + 20_000_000_000
   while !condition() {
-    if MonotonicClock.shared.now > end { return false }
+    if RunLoopClock.monotonic.now > end { return false }
     pause(milliseconds: 1)
   }
   return true
@@ -19,7 +19,7 @@ func eventually(_ condition: () -> Bool) -> Bool {
     let test = TestLoop()
     var target: Witness? = Witness()
     let timer = try WeakTimer.scheduledTimer(
-      timeInterval: 0.1, target: target!, userInfo: "info", repeats: true, loop: test.loop, mode: .tracking
+      timeInterval: .seconds(0.1), target: target!, userInfo: "info", repeats: true, loop: test.loop, mode: .tracking
     ) { target, timer in
       target.tick()
       test.note(timer.userInfo as? String ?? "")
@@ -36,7 +36,8 @@ func eventually(_ condition: () -> Bool) -> Bool {
   @Test func onALoopNobodyNeedsToKeepIt() throws {
     let test = TestLoop()
     let target = Witness()
-    try WeakTimer.scheduledTimer(timeInterval: 0.1, target: target, repeats: false, loop: test.loop) { target, _ in
+    try WeakTimer.scheduledTimer(timeInterval: .seconds(0.1), target: target, repeats: false, loop: test.loop) {
+      target, _ in
       target.tick()
     }
     #expect(test.run(seconds: 1) == .finished)
@@ -47,7 +48,7 @@ func eventually(_ condition: () -> Bool) -> Bool {
     var target: Witness? = Witness()
     let ticks = Counter()
     let timer = try WeakTimer.scheduledTimer(
-      timeInterval: 0.002, target: target!, repeats: true, dispatchQueue: .global()
+      timeInterval: .seconds(0.002), target: target!, repeats: true, dispatchQueue: .global()
     ) { _, _ in ticks.up() }
     #expect(eventually { ticks.count > 2 })
     target = nil
@@ -56,7 +57,7 @@ func eventually(_ condition: () -> Bool) -> Bool {
 
   @Test func invalidatedBeforeItWasScheduled() throws {
     let target = Witness()
-    let timer = try WeakTimer(timeInterval: 0.001, target: target, repeats: true, dispatchQueue: .global()) {
+    let timer = try WeakTimer(timeInterval: .seconds(0.001), target: target, repeats: true, dispatchQueue: .global()) {
       target, _ in
       target.tick()
     }
@@ -71,7 +72,7 @@ func eventually(_ condition: () -> Bool) -> Bool {
     let target = Witness()
     let holder = Locked<WeakTimer?>(nil)
     let done = Completion()
-    let timer = try WeakTimer(timeInterval: 0.001, target: target, repeats: true, dispatchQueue: .global()) {
+    let timer = try WeakTimer(timeInterval: .seconds(0.001), target: target, repeats: true, dispatchQueue: .global()) {
       _, timer in
       holder.withLock { $0 = nil }
       timer.invalidate()
@@ -84,13 +85,14 @@ func eventually(_ condition: () -> Bool) -> Bool {
 
   @Test func fireDateAndTolerance() throws {
     let target = Witness()
-    let timer = try WeakTimer(timeInterval: 100, target: target, repeats: true, dispatchQueue: .global()) { target, _ in
+    let timer = try WeakTimer(timeInterval: .seconds(100), target: target, repeats: true, dispatchQueue: .global()) {
+      target, _ in
       target.tick()
     }
     timer.schedule()
     let before = timer.fireDate
-    timer.tolerance = 10
-    #expect(timer.tolerance == 10)
+    timer.tolerance = .seconds(10)
+    #expect(timer.tolerance == .seconds(10))
     #expect(abs(timer.fireDate.timeIntervalSince(before)) < 1)
     timer.fire()
     #expect(target.ticks.load(ordering: .relaxed) == 1)
@@ -102,7 +104,7 @@ func eventually(_ condition: () -> Bool) -> Bool {
   @Test func invalidateFromAnotherThread() throws {
     let target = Witness()
     let timer = try WeakTimer.scheduledTimer(
-      timeInterval: 0.001, target: target, repeats: true, dispatchQueue: .global()
+      timeInterval: .seconds(0.001), target: target, repeats: true, dispatchQueue: .global()
     ) { target, _ in target.tick() }
     #expect(eventually { target.ticks.load(ordering: .relaxed) > 0 })
     runThread { timer.invalidate() }
@@ -113,10 +115,10 @@ func eventually(_ condition: () -> Bool) -> Bool {
 @Suite(.timeLimit(.minutes(20))) struct DispatchTimerTests {
   @Test func releasedWithoutEverBeingStarted() throws {
     for _ in 0..<100 {
-      let timer = try DispatchTimer(timeInterval: 1) { _ in }
+      let timer = try DispatchTimer(timeInterval: .seconds(1)) { _ in }
       #expect(timer.isValid)
     }
-    let cancelled = try DispatchTimer(timeInterval: 1) { _ in }
+    let cancelled = try DispatchTimer(timeInterval: .seconds(1)) { _ in }
     cancelled.invalidate()
     cancelled.resume()
     #expect(!cancelled.isValid)
@@ -124,7 +126,7 @@ func eventually(_ condition: () -> Bool) -> Bool {
 
   @Test func invalidatedInItsCallback() throws {
     let ticks = Counter()
-    let timer = try DispatchTimer(timeInterval: 0.001, repeats: true) { timer in
+    let timer = try DispatchTimer(timeInterval: .seconds(0.001), repeats: true) { timer in
       timer.invalidate()
       ticks.up()
     }
@@ -136,20 +138,20 @@ func eventually(_ condition: () -> Bool) -> Bool {
 
   @Test func aOneShotEnds() throws {
     let ticks = Counter()
-    let timer = try DispatchTimer(timeInterval: 0.001) { _ in ticks.up() }
+    let timer = try DispatchTimer(timeInterval: .seconds(0.001)) { _ in ticks.up() }
     timer.resume()
     #expect(eventually { !timer.isValid })
     #expect(ticks.count == 1)
-    #expect(throws: RunLoopError.self) { try DispatchTimer(timeInterval: -1) { _ in } }
+    #expect(throws: RunLoopError.self) { try DispatchTimer(timeInterval: .seconds(-1)) { _ in } }
   }
 }
 
 @Suite(.timeLimit(.minutes(20))) struct PreciseTimerTests {
   @Test func idsAreNeverReused() throws {
     var seen: Set<PreciseTimer.ID> = []
-    let survivor = try PreciseTimer.execTask(interval: 1000, repeats: true, async: true) {}
+    let survivor = try PreciseTimer.execTask(interval: .seconds(1000), repeats: true, async: true) {}
     for _ in 0..<100 {
-      let id = try PreciseTimer.execTask(start: 1000, interval: 1000, repeats: true, async: true) {}
+      let id = try PreciseTimer.execTask(start: .seconds(1000), interval: .seconds(1000), repeats: true, async: true) {}
       #expect(seen.insert(id).inserted)
       #expect(PreciseTimer.cancelTask(id))
       #expect(!PreciseTimer.cancelTask(id))
@@ -161,13 +163,19 @@ func eventually(_ condition: () -> Bool) -> Bool {
   @Test func tasksRunAndEnd() throws {
     let once = Counter()
     let many = Counter()
-    let first = try PreciseTimer.execTask(start: 0.001, interval: 0, repeats: false, async: true) { once.up() }
-    let second = try PreciseTimer.execTask(start: 0, interval: 0.001, repeats: true, async: true) { many.up() }
+    let first = try PreciseTimer.execTask(start: .seconds(0.001), interval: .seconds(0), repeats: false, async: true) {
+      once.up()
+    }
+    let second = try PreciseTimer.execTask(start: .seconds(0), interval: .seconds(0.001), repeats: true, async: true) {
+      many.up()
+    }
     #expect(eventually { once.count == 1 && many.count > 3 })
     #expect(eventually { !PreciseTimer.activeTasks.contains(first) })
     PreciseTimer.cancelTask(second)
     var target: Witness? = Witness()
-    let third = try PreciseTimer.execTask(target: target!, interval: 0.001, repeats: true, async: true) { $0.tick() }
+    let third = try PreciseTimer.execTask(target: target!, interval: .seconds(0.001), repeats: true, async: true) {
+      $0.tick()
+    }
     #expect(eventually { target!.ticks.load(ordering: .relaxed) > 0 })
     target = nil
     #expect(eventually { !PreciseTimer.activeTasks.contains(third) })
@@ -175,10 +183,11 @@ func eventually(_ condition: () -> Bool) -> Bool {
 
   @Test func badIntervals() {
     #expect(throws: RunLoopError.self) {
-      try PreciseTimer.execTask(start: -1, interval: 1, repeats: true, async: true) {}
+      try PreciseTimer.execTask(start: .seconds(-1), interval: .seconds(1), repeats: true, async: true) {}
     }
-    #expect(throws: RunLoopError.self) { try PreciseTimer.execTask(interval: 0, repeats: true, async: true) {} }
-    #expect(throws: RunLoopError.self) { try PreciseTimer.execTask(interval: .nan, repeats: true, async: true) {} }
+    #expect(throws: RunLoopError.self) {
+      try PreciseTimer.execTask(interval: .seconds(0), repeats: true, async: true) {}
+    }
   }
 }
 
@@ -188,13 +197,13 @@ func eventually(_ condition: () -> Bool) -> Bool {
     let target = Witness()
     let link = TrackedDisplayLink(target: target, source: TimedFrameSource(framesPerSecond: 50)) { _, link in
       test.note("frame")
-      #expect(abs(link.targetTimestamp - link.timestamp - Double(link.frameInterval) * link.duration) < 1e-6)
+      #expect(link.targetTimestamp - link.timestamp == link.duration * link.frameInterval)
     }
-    link.add(to: test.loop, forMode: .default)
+    try link.add(to: test.loop, forMode: .default)
     test.run(seconds: 0.07)
     #expect(test.log == ["frame@0.02", "frame@0.04", "frame@0.06"])
-    #expect(link.duration == 0.02)
-    #expect(link.timestamp == 0.06)
+    #expect(link.duration == .milliseconds(20))
+    #expect(link.timestamp == .milliseconds(60))
     link.preferredFramesPerSecond = 25
     test.run(seconds: 0.1)
     #expect(test.log.dropFirst(3) == ["frame@0.1", "frame@0.14"])
@@ -210,7 +219,7 @@ func eventually(_ condition: () -> Bool) -> Bool {
       test.note("frame")
       if first.up() == 1 { test.clock.advance(by: .milliseconds(70)) }
     }
-    link.add(to: test.loop, forMode: .default)
+    try link.add(to: test.loop, forMode: .default)
     test.run(seconds: 0.13)
     #expect(test.log == ["frame@0.02", "frame@0.1", "frame@0.12"])
   }
@@ -220,15 +229,15 @@ func eventually(_ condition: () -> Bool) -> Bool {
     let link = TrackedDisplayLink(target: Witness(), source: TimedFrameSource(framesPerSecond: 50)) { _, _ in
       test.note("frame")
     }
-    link.add(to: test.loop, forMode: .default)
-    link.add(to: test.loop, forMode: .tracking)
+    try link.add(to: test.loop, forMode: .default)
+    try link.add(to: test.loop, forMode: .tracking)
     test.run(seconds: 0.03)
     link.isPaused = true
     #expect(test.run(seconds: 1) == .timedOut)
     link.isPaused = false
     test.run(.tracking, seconds: 0.02)
     #expect(test.log == ["frame@0.02", "frame@1.04"])
-    #expect(!link.add(to: TestLoop().loop, forMode: .default))
+    #expect(throws: RunLoopError.self) { try link.add(to: TestLoop().loop, forMode: .default) }
     link.remove(from: test.loop, forMode: .default)
     link.remove(from: test.loop, forMode: .tracking)
     #expect(test.run(seconds: 1) == .finished)
@@ -255,38 +264,38 @@ func eventually(_ condition: () -> Bool) -> Bool {
     let source = ManualFrameSource(framesPerSecond: 60)
     let target = Witness()
     let link = TrackedDisplayLink(target: target, source: source) { target, _ in target.tick() }
-    link.add(to: test.loop, forMode: .default)
+    try link.add(to: test.loop, forMode: .default)
     for frame in 1...4 {
-      source.beginFrame(timestamp: Int64(frame) * 16_666_666)
+      source.beginFrame(timestamp: .nanoseconds(frame * 16_666_666))
       test.run(seconds: 0)
     }
     #expect(target.ticks.load(ordering: .relaxed) == 4)
     link.preferredFramesPerSecond = 30
     for frame in 5...8 {
-      source.beginFrame(timestamp: Int64(frame) * 16_666_666)
+      source.beginFrame(timestamp: .nanoseconds(frame * 16_666_666))
       test.run(seconds: 0)
     }
     #expect(target.ticks.load(ordering: .relaxed) == 6)
   }
 
-  @Test func theTargetIsHeldUntilInvalidated() {
+  @Test func theTargetIsHeldUntilInvalidated() throws {
     let test = TestLoop()
     let deaths = Counter()
     var target: Witness? = Witness { deaths.up() }
     let link = TrackedDisplayLink(target: target!) { target, _ in target.tick() }
     target = nil
-    link.add(to: test.loop, forMode: .default)
+    try link.add(to: test.loop, forMode: .default)
     #expect(deaths.count == 0)
     link.invalidate()
     #expect(deaths.count == 1)
   }
 
-  @Test func aProxyAsTargetLetsTheOwnerDie() {
+  @Test func aProxyAsTargetLetsTheOwnerDie() throws {
     let test = TestLoop()
     var cat: Cat? = Cat()
     weak let watched = cat
     let link = TrackedDisplayLink(target: WeakProxy(cat!)) { proxy, _ in proxy.forward { $0.ticks.up() } }
-    link.add(to: test.loop, forMode: .default)
+    try link.add(to: test.loop, forMode: .default)
     test.run(seconds: 0.05)
     #expect(watched?.ticks.count == 3)
     cat = nil

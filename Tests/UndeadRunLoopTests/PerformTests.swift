@@ -50,7 +50,7 @@ import Testing
 
   @Test func waitingOnTheSameThreadIsADirectCall() throws {
     let test = TestLoop()
-    try test.loop.schedule(after: 0.1) { _ in
+    try test.loop.schedule(after: .seconds(0.1)) { _ in
       try test.loop.perform(waitUntilDone: true) { test.note("direct") }
       test.note("after")
     }
@@ -80,10 +80,10 @@ import Testing
     let deaths = Counter()
     var target: Witness? = Witness { deaths.up() }
     let other = Witness()
-    try test.loop.perform(after: 0.1, on: #require(target), name: "tick") { $0.tick() }
-    try test.loop.perform(after: 0.3, on: #require(target), name: "tick") { _ in test.note("tick") }
-    try test.loop.perform(after: 0.3, on: #require(target), name: "tock") { _ in test.note("tock") }
-    try test.loop.perform(after: 0.3, on: other, name: "tick") { _ in test.note("other") }
+    try test.loop.perform(after: .seconds(0.1), on: #require(target), name: "tick") { $0.tick() }
+    try test.loop.perform(after: .seconds(0.3), on: #require(target), name: "tick") { _ in test.note("tick") }
+    try test.loop.perform(after: .seconds(0.3), on: #require(target), name: "tock") { _ in test.note("tock") }
+    try test.loop.perform(after: .seconds(0.3), on: other, name: "tick") { _ in test.note("other") }
     weak let watched = target
     target = nil
     #expect(deaths.count == 0)
@@ -93,7 +93,7 @@ import Testing
     test.run(seconds: 0.2)
     #expect(test.log == ["tock@0.3", "other@0.3"])
     #expect(deaths.count == 1)
-    try test.loop.perform(after: 1, on: other) { _ in test.note("never") }
+    try test.loop.perform(after: .seconds(1), on: other) { _ in test.note("never") }
     #expect(test.loop.cancelPerforms(target: other) == 1)
     #expect(test.run(seconds: 5) == .finished)
   }
@@ -156,7 +156,7 @@ import Testing
     let counted = Counter()
     test.loop.confine { here in
       let local = Local()
-      _ = try? here.scheduledTimer(withTimeInterval: 0.1, repeats: true) { timer in
+      _ = try? here.schedule(after: .seconds(0.1), repeats: true) { timer in
         local.count += 1
         counted.up()
         if local.count == 3 { timer.invalidate() }
@@ -184,7 +184,7 @@ import Testing
         #expect(loop.isCurrentThread)
         died.finish()
       }
-      let made = try? here.scheduledTimer(timeInterval: 1000, target: local, selector: Local.tick, repeats: true)
+      let made = try? here.schedule(after: .seconds(1000), repeats: true) { timer in local.tick(timer) }
       timer.withLock { $0 = made }
       scheduled.finish()
     }

@@ -60,11 +60,11 @@ final class Cat: Animal, @unchecked Sendable {
     let test = TestLoop()
     var cat: Cat? = Cat()
     weak let watched = cat
-    let timer = try TrackedTimer(timeInterval: 0.1, proxy: WeakProxy(cat!), repeats: true) { cat, timer in
-      cat.tick(timer)
+    let timer = try TrackedTimer(timeInterval: 0.1, target: WeakProxy(cat!), repeats: true) { cat, timer in
+      cat.forward { $0.tick(timer) }
       test.note("tick")
     }
-    test.loop.add(timer, forMode: .default)
+    try test.loop.add(timer, forMode: .default)
     test.run(seconds: 0.2)
     cat = nil
     #expect(watched == nil)

@@ -6,20 +6,20 @@ import Testing
 /// The behaviours that depend on sleeping, once on the real clock. Only what cannot fail on a busy machine is asserted.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct RealTimeTests {
   private func elapsed(_ body: () throws -> Void) rethrows -> Double {
-    let begin = MonotonicClock.shared.now
+    let begin = RunLoopClock.monotonic.now
     try body()
-    return Instants.seconds(MonotonicClock.shared.now - begin)
+    return Instants.seconds(RunLoopClock.monotonic.now - begin)
   }
 
-  @Test(arguments: [MonotonicClock.shared as any RunLoopClock, WallClock.shared])
-  func neverEarlyAndNothingLost(clock: any RunLoopClock) throws {
+  @Test(arguments: [RunLoopClock.monotonic as RunLoopClock, RunLoopClock.wall])
+  func neverEarlyAndNothingLost(clock: RunLoopClock) throws {
     let loop = TrackedRunLoop(clock: clock)
     let fired = Counter()
     let timer = try TrackedTimer(timeInterval: 0.01, repeats: true) { timer in
       #expect(timer.fireDate.timeIntervalSince(clock.date(at: clock.now)) < 0.001)
       fired.up()
     }
-    loop.add(timer, forMode: .default)
+    try loop.add(timer, forMode: .default)
     let first = timer.fireDate
     let spent = elapsed { #expect(loop.run(for: .milliseconds(105)) == .timedOut) }
     #expect(spent >= 0.105)
@@ -34,7 +34,7 @@ import Testing
     let loop = TrackedRunLoop()
     let order = Log()
     let timers = try [3, 1, 2].map { index in
-      (index, try loop.schedule(after: Double(index) * 0.002) { _ in order.add(index) }.fireDate)
+      (index, try loop.schedule(after: .milliseconds(index * 2)) { _ in order.add(index) }.fireDate)
     }
     #expect(loop.run(for: nil) == .finished)
     #expect(order.entries == timers.sorted { $0.1 < $1.1 }.map(\.0))
@@ -42,7 +42,7 @@ import Testing
 
   @Test func anIdleLoopDoesNotWakeUp() throws {
     let loop = TrackedRunLoop()
-    try loop.schedule(after: 1000) { _ in }
+    try loop.schedule(after: .seconds(1000)) { _ in }
     loop.run(for: .milliseconds(100))
     #expect(loop.core.state.pointee.statistics.wakeUps == 1)
   }
@@ -53,10 +53,10 @@ import Testing
     let begin = Date()
     for index in 0..<50 {
       let date = begin.addingTimeInterval(0.02 + Double(index) * 0.0004)
-      let timer = try TrackedTimer(fire: date, interval: 0, repeats: false) { _ in fired.up() }
+      let timer = try TrackedTimer(fire: date, interval: .seconds(0), repeats: false) { _ in fired.up() }
       // Until the first must fire, the last is due.
-      timer.tolerance = 0.05
-      loop.add(timer, forMode: .default)
+      timer.tolerance = .seconds(0.05)
+      try loop.add(timer, forMode: .default)
     }
     #expect(loop.run(for: nil) == .finished)
     #expect(fired.count == 50)
@@ -66,7 +66,7 @@ import Testing
   @Test func performFromAnotherThreadEndsTheSleep() throws {
     let thread = RunLoopThread(name: "sleeper")
     defer { thread.stop() }
-    try thread.loop.schedule(after: 1000) { _ in }
+    try thread.loop.schedule(after: .seconds(1000)) { _ in }
     let spent = try elapsed { try thread.loop.perform(waitUntilDone: true) {} }
     #expect(spent < 100)
   }

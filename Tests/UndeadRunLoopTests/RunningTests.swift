@@ -11,16 +11,16 @@ import Testing
     let observer = TrackedRunLoopObserver(activities: .beforeWaiting) { [unowned loop] _, _ in
       if sleeps.up() == 1 { loop.wakeUp() } else { loop.stop() }
     }
-    loop.add(observer, forMode: .default)
-    try loop.schedule(after: 1000) { _ in }.name = "far away"
+    try loop.add(observer, forMode: .default)
+    try loop.schedule(after: .seconds(1000)) { _ in }.name = "far away"
     #expect(loop.run(for: .seconds(30)) == .stopped)
     #expect(sleeps.count == 2)
   }
 
-  @Test func anEmptyModeIsFinished() {
+  @Test func anEmptyModeIsFinished() throws {
     let test = TestLoop()
     #expect(test.run(seconds: 1) == .finished)
-    test.loop.add(TrackedRunLoopObserver { _, _ in test.note("observed") }, forMode: .default)
+    try test.loop.add(TrackedRunLoopObserver { _, _ in test.note("observed") }, forMode: .default)
     #expect(test.run(seconds: 1) == .finished)
     test.loop.run()
     test.loop.run(until: .distantFuture)
@@ -30,7 +30,7 @@ import Testing
 
   @Test func aLimitInThePastPollsOnce() throws {
     let test = TestLoop()
-    try test.every(1, "tick")
+    try test.every(.seconds(1), "tick")
     #expect(test.loop.run(mode: .default, before: .distantPast) == .timedOut)
     #expect(test.loop.run(mode: .default, before: Date(timeIntervalSinceReferenceDate: .nan)) == .timedOut)
     #expect(test.log.isEmpty)
@@ -47,7 +47,7 @@ import Testing
     #expect(test.time == 0.5)
     source.signal()
     #expect(test.loop.run(mode: .default, before: .distantFuture) == .handledSource)
-    try test.loop.schedule(after: 0.1) { _ in test.loop.stop() }
+    try test.loop.schedule(after: .seconds(0.1)) { _ in test.loop.stop() }
     #expect(test.loop.run(mode: .default, before: .distantFuture) == .stopped)
     source.invalidate()
     #expect(test.loop.run(mode: .default, before: .distantFuture) == .finished)
@@ -56,37 +56,37 @@ import Testing
 
   @Test func aTimerIsNotASource() throws {
     let test = TestLoop()
-    for index in 1...3 { try test.after(0.1 * Double(index), "\(index)") }
+    for index in 1...3 { try test.after(.milliseconds(100 * index), "\(index)") }
     #expect(test.loop.run(mode: .default, before: test.clock.date(at: 250_000_000)) == .timedOut)
     #expect(test.log == ["1@0.1", "2@0.2"])
   }
 
   @Test func runIsNotEndedByStop() throws {
     let test = TestLoop()
-    try test.loop.schedule(after: 0.1) { _ in test.loop.stop() }
-    try test.after(0.2, "after the stop")
+    try test.loop.schedule(after: .seconds(0.1)) { _ in test.loop.stop() }
+    try test.after(.seconds(0.2), "after the stop")
     test.loop.run()
     #expect(test.log == ["after the stop@0.2"])
   }
 
   @Test func stopWhileIdleIsIgnored() throws {
     let test = TestLoop()
-    try test.every(0.1, "tick")
+    try test.every(.seconds(0.1), "tick")
     test.loop.stop()
     #expect(test.run(seconds: 0.1) == .timedOut)
   }
 
   @Test func aNestedRunFiresOthersAndStopsAlone() throws {
     let test = TestLoop()
-    try test.loop.schedule(every: 0.1) { timer in
+    try test.loop.schedule(every: .seconds(0.1)) { timer in
       test.note("outer")
       if timer.firings == 1 {
         let result = test.loop.run(for: .seconds(1))
         test.note("nested \(result)")
       }
     }
-    try test.every(0.15, "other")
-    try test.loop.schedule(after: 0.4) { _ in test.loop.stop() }
+    try test.every(.seconds(0.15), "other")
+    try test.loop.schedule(after: .seconds(0.4)) { _ in test.loop.stop() }
     #expect(test.run(seconds: 0.6) == .timedOut)
     #expect(
       test.log == [
@@ -104,18 +104,18 @@ import Testing
     let observer = TrackedRunLoopObserver { _, activity in
       test.note(names.first { $0.0 == activity }?.1 ?? "?")
     }
-    test.loop.add(observer, forMode: .default)
+    try test.loop.add(observer, forMode: .default)
     let source = TrackedRunLoopSource { _ in test.note("source") }
     try test.loop.add(source, forMode: .default)
     test.loop.perform {
       test.note("block")
       source.signal()
     }
-    try test.loop.schedule(after: 0) { _ in
+    try test.loop.schedule(after: .seconds(0)) { _ in
       test.note("timer")
       test.loop.perform { test.note("block of timer") }
     }
-    try test.after(1, "second")
+    try test.after(.seconds(1), "second")
     #expect(test.run(seconds: 1) == .timedOut)
     let expected = [
       "entry@0.0", "beforeTimers@0.0", "beforeSources@0.0", "block@0.0", "source@0.0", "timer@0.0",
@@ -129,15 +129,15 @@ import Testing
     let test = TestLoop()
     for order in [3, 1, 2] {
       let observer = TrackedRunLoopObserver(activities: .entry, order: order) { _, _ in test.note("\(order)") }
-      test.loop.add(observer, forMode: .default)
+      try test.loop.add(observer, forMode: .default)
     }
     let once = TrackedRunLoopObserver(activities: .entry, repeats: false, order: 9) { observer, _ in
       test.note("once")
       #expect(!observer.isValid)
       test.loop.run(for: .zero)
     }
-    test.loop.add(once, forMode: .default)
-    try test.after(1, "timer")
+    try test.loop.add(once, forMode: .default)
+    try test.after(.seconds(1), "timer")
     test.run(seconds: 0.5)
     #expect(test.log == ["1@0.0", "2@0.0", "3@0.0", "once@0.0", "1@0.0", "2@0.0", "3@0.0"])
     #expect(!once.isValid)
@@ -147,7 +147,7 @@ import Testing
   @Test func limitDateIsTheNextFireDate() throws {
     let test = TestLoop()
     #expect(test.loop.limitDate(forMode: .default) == nil)
-    try test.after(5, "later")
+    try test.after(.seconds(5), "later")
     #expect(test.loop.limitDate(forMode: .default) == test.clock.date(at: 5_000_000_000))
   }
 
@@ -157,17 +157,17 @@ import Testing
     runThread {
       loop.withLock { $0 = .current }
       #expect(TrackedRunLoop.current === TrackedRunLoop.current)
-      TrackedRunLoop.current.add(timer, forMode: .default)
+      _ = try? TrackedRunLoop.current.add(timer, forMode: .default)
     }
     let ended = try #require(loop.withLock { $0 })
     #expect(ended.isFinished)
-    #expect(ended.add(timer, forMode: .default) == .failure(.loopFinished(loop: ended.name)))
+    #expect(throws: RunLoopError.loopFinished(loop: ended.name)) { try ended.add(timer, forMode: .default) }
     #expect(ended.perform {} == false)
     #expect(throws: RunLoopError.loopFinished(loop: ended.name)) { try ended.perform(waitUntilDone: true) {} }
     #expect(ended.run(for: .seconds(1)) == .finished)
     #expect(timer.isValid)
     let test = TestLoop()
-    #expect(test.loop.add(timer, forMode: .default) == .success(true))
+    #expect(try test.loop.add(timer, forMode: .default))
   }
 
   @Test func aLoopCanBeDestroyedByItsCallback() throws {
@@ -177,11 +177,11 @@ import Testing
     let holder = Holder()
     let counter = Counter()
     try holder.loop.withLock { loop in
-      _ = try loop?.schedule(after: 0.1) { _ in
+      _ = try loop?.schedule(after: .seconds(0.1)) { _ in
         counter.up()
         holder.loop.withLock { $0 = nil }
       }
-      _ = try loop?.schedule(after: 0.2) { _ in counter.up() }
+      _ = try loop?.schedule(after: .seconds(0.2)) { _ in counter.up() }
     }
     holder.loop.withLock { $0 }?.run()
     #expect(counter.count == 2)

@@ -25,7 +25,7 @@ import Testing
       let taken = Self.takeAll()
       let loop = TrackedRunLoop()
       let fired = Counter()
-      try loop.schedule(every: 0.002) { timer in
+      try loop.schedule(every: .seconds(0.002)) { timer in
         fired.up()
         if timer.firings == 3 { timer.invalidate() }
       }
@@ -34,11 +34,11 @@ import Testing
       #expect(fired.count == 3)
       #expect(!loop.core.withLock { loop.core.state.pointee.poller.isOpen })
       // It sleeps: a loop that only looked again and again would take a processor.
-      try loop.schedule(after: 0.2) { _ in fired.up() }
+      try loop.schedule(after: .seconds(0.2)) { _ in fired.up() }
       loop.run()
       #expect(clock() - before < CLOCKS_PER_SEC / 10)
       let helper = RunLoopThread(name: "helper")
-      try loop.schedule(after: 1000) { _ in }
+      try loop.schedule(after: .seconds(1000)) { _ in }
       helper.loop.perform { loop.perform { loop.stop() } }
       #expect(loop.run(for: nil) == .stopped)
       // While it runs, there are some again.
@@ -66,7 +66,7 @@ import Testing
       #expect(loop.pollDescriptor == -1)
       let driver = loop.drive(on: DispatchQueue(label: "driver"))
       let done = Counter()
-      try loop.schedule(after: 0.01) { _ in done.up() }
+      try loop.schedule(after: .seconds(0.01)) { _ in done.up() }
       loop.perform { done.up() }
       #expect(eventually { done.count == 2 })
       driver.cancel()

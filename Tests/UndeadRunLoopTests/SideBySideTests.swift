@@ -17,27 +17,31 @@ import Testing
     let weakTarget = try TrackedTimer(timeInterval: 0.001, target: target, holding: .weak, repeats: true) { _, _ in
       kinds[0].up()
     }
-    loop.add(weakTarget, forMode: .default)
-    let block = try loop.schedule(every: 0.001, weak: target) { _, _ in kinds[1].up() }
-    let proxy = try TrackedTimer(timeInterval: 0.001, proxy: WeakProxy(target), repeats: true) { _, _ in kinds[2].up() }
-    loop.add(proxy, forMode: .common)
-    let onLoop = try WeakTimer.scheduledTimer(timeInterval: 0.001, target: target, repeats: true, loop: loop) { _, _ in
+    try loop.add(weakTarget, forMode: .default)
+    let block = try loop.schedule(every: .seconds(0.001), weak: target) { _, _ in kinds[1].up() }
+    let proxy = try TrackedTimer(timeInterval: 0.001, target: WeakProxy(target), repeats: true) { proxy, _ in
+      proxy.forward { _ in kinds[2].up() }
+    }
+    try loop.add(proxy, forMode: .common)
+    let onLoop = try WeakTimer.scheduledTimer(timeInterval: .seconds(0.001), target: target, repeats: true, loop: loop)
+    { _, _ in
       kinds[3].up()
     }
     let onQueue = try WeakTimer.scheduledTimer(
-      timeInterval: 0.001, target: target, repeats: true, dispatchQueue: .global()
+      timeInterval: .seconds(0.001), target: target, repeats: true, dispatchQueue: .global()
     ) { _, _ in kinds[4].up() }
-    let dispatch = try DispatchTimer(timeInterval: 0.001, weak: target, repeats: true) { _, _ in kinds[5].up() }
+    let dispatch = try DispatchTimer(timeInterval: .seconds(0.001), weak: target, repeats: true) { _, _ in kinds[5].up()
+    }
     dispatch.resume()
-    let task = try PreciseTimer.execTask(target: target, interval: 0.001, repeats: true, async: true) { _ in
+    let task = try PreciseTimer.execTask(target: target, interval: .seconds(0.001), repeats: true, async: true) { _ in
       kinds[6].up()
     }
     let link = TrackedDisplayLink(target: WeakProxy(target), source: TimedFrameSource(framesPerSecond: 500)) {
       proxy, link in
-      #expect(link.timestamp <= Instants.seconds(MonotonicClock.shared.now))
+      #expect(link.timestamp <= Instants.duration(RunLoopClock.monotonic.now))
       if proxy.isTargetAlive { kinds[7].up() }
     }
-    link.add(to: loop, forMode: .default)
+    try link.add(to: loop, forMode: .default)
     #expect(eventually { kinds.allSatisfy { $0.count >= 3 } })
     withExtendedLifetime(target) {}
     _ = consume target

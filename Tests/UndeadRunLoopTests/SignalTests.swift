@@ -117,8 +117,8 @@ private let informedCalls = Atomic(0)
       sender.finish()
     }
     let loop = TrackedRunLoop()
-    let end = MonotonicClock.shared.now + 200_000_000
-    while MonotonicClock.shared.now < end {
+    let end = RunLoopClock.monotonic.now + 200_000_000
+    while RunLoopClock.monotonic.now < end {
       let source = TrackedRunLoopSource(signal: SIGURG) { _ in }
       try loop.add(source, forMode: .default)
       source.invalidate()

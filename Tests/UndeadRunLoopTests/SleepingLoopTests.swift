@@ -11,7 +11,7 @@ import Testing
   private let elsewhere = TrackedRunLoop.Mode("elsewhere")
 
   /// A loop that sleeps, for ever as far as it knows.
-  private func sleepingThread(_ clock: any RunLoopClock = MonotonicClock.shared) -> RunLoopThread {
+  private func sleepingThread(_ clock: RunLoopClock = RunLoopClock.monotonic) -> RunLoopThread {
     let thread = RunLoopThread(name: "asleep", clock: clock)
     untilAsleep(thread.loop)
     return thread
@@ -32,9 +32,9 @@ import Testing
     let thread = sleepingThread()
     defer { thread.stop() }
     let loop = thread.loop
-    let timer = try loop.schedule(after: 1000) { _ in }
+    let timer = try loop.schedule(after: .seconds(1000)) { _ in }
     untilAsleep(loop)
-    loop.add(timer, forMode: elsewhere)
+    try loop.add(timer, forMode: elsewhere)
     expectAnswers(loop)
     loop.remove(timer, forMode: elsewhere)
     expectAnswers(loop)
@@ -47,14 +47,14 @@ import Testing
     defer { thread.stop() }
     let loop = thread.loop
     let timer = try TrackedTimer(timeInterval: 0.001, repeats: true) { _ in }
-    loop.add(timer, forMode: elsewhere)
+    try loop.add(timer, forMode: elsewhere)
     expectAnswers(loop)
     loop.remove(timer, forMode: elsewhere)
     expectAnswers(loop)
-    loop.add(timer, forMode: elsewhere)
+    try loop.add(timer, forMode: elsewhere)
     timer.fireDate = .distantPast
     expectAnswers(loop)
-    timer.tolerance = 0.0001
+    timer.tolerance = .seconds(0.0001)
     expectAnswers(loop)
     let source = TrackedRunLoopSource { _ in }
     try loop.add(source, forMode: elsewhere)
@@ -81,7 +81,7 @@ import Testing
     let loop = thread.loop
     let nested = Completion()
     loop.perform { [elsewhere] in
-      _ = try? loop.schedule(after: 1000, mode: elsewhere) { _ in }
+      _ = try? loop.schedule(after: .seconds(1000), mode: elsewhere) { _ in }
       loop.run(mode: elsewhere, for: nil)
       nested.finish()
     }
@@ -95,8 +95,8 @@ import Testing
     #expect(nested.wait())
   }
 
-  @Test(arguments: [0.000_001, 0.000_1, 0.001, 1])
-  func aManualClockDelaysNeitherStopNorPerform(due: Double) throws {
+  @Test(arguments: [Duration.microseconds(1), .microseconds(100), .milliseconds(1), .seconds(1)])
+  func aManualClockDelaysNeitherStopNorPerform(due: Duration) throws {
     let clock = VirtualClock(advancesWhenIdle: false)
     let thread = sleepingThread(clock)
     defer { thread.stop() }
@@ -117,7 +117,7 @@ import Testing
     loop.stop()
     #expect(nested.wait())
     #expect(fired.count == 0)
-    clock.advance(by: .seconds(due))
+    clock.advance(by: due)
     #expect(eventually { fired.count == 1 })
     #expect(!timer.isValid)
   }
@@ -150,7 +150,7 @@ import Testing
 
   @Test func runReturnsAfterAnActionOfAnotherThread() throws {
     let loop = TrackedRunLoop()
-    try loop.schedule(after: 1000) { _ in }
+    try loop.schedule(after: .seconds(1000)) { _ in }
     let witness = Witness()
     let helper = RunLoopThread(name: "helper")
     defer { helper.stop() }
@@ -164,7 +164,7 @@ import Testing
 
   @Test func limitDateIsNilWhenTheLastTimerHasFired() throws {
     let test = TestLoop()
-    try test.after(0, "only")
+    try test.after(.seconds(0), "only")
     #expect(test.loop.limitDate(forMode: .default) == nil)
     #expect(test.log == ["only@0.0"])
   }

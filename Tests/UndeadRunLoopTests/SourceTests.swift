@@ -164,7 +164,7 @@ private func highDuplicate(_ descriptor: Int32) -> Int32 {
     let queue = DispatchQueue(label: "driver")
     let driver = loop.drive(on: queue)
     let ticks = Counter()
-    let timer = try loop.schedule(every: 0.002) { _ in
+    let timer = try loop.schedule(every: .seconds(0.002)) { _ in
       dispatchPrecondition(condition: .onQueue(queue))
       ticks.up()
     }
@@ -183,7 +183,7 @@ private func highDuplicate(_ descriptor: Int32) -> Int32 {
     let queue = DispatchQueue(label: "driver")
     let loop = TrackedRunLoop(name: "driven and run")
     let fired = Counter()
-    let timer = try loop.schedule(every: 0.001) { _ in fired.up() }
+    let timer = try loop.schedule(every: .seconds(0.001)) { _ in fired.up() }
     let driver = loop.drive(on: queue)
     #expect(eventually { fired.count > 2 })
     let before = queue.sync {
@@ -202,7 +202,7 @@ private func highDuplicate(_ descriptor: Int32) -> Int32 {
     var poll = pollfd(fd: loop.pollDescriptor, events: Int16(POLLIN), revents: 0)
     func isReady(within milliseconds: Int32) -> Bool { Glibc.poll(&poll, 1, milliseconds) == 1 }
     #expect(!isReady(within: 0))
-    let timer = try loop.schedule(after: 0.005) { _ in }
+    let timer = try loop.schedule(after: .seconds(0.005)) { _ in }
     #expect(isReady(within: 10_000))
     loop.runPending()
     while timer.isValid { if isReady(within: 10_000) { loop.runPending() } }

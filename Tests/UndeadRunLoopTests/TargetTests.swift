@@ -10,7 +10,7 @@ import Testing
     let timer = try TrackedTimer(timeInterval: 0.1, target: target!, holding: .weak, repeats: true) { target, _ in
       target.tick()
     }
-    test.loop.add(timer, forMode: .default)
+    try test.loop.add(timer, forMode: .default)
     #expect(timer.targetHolding == .weak)
     test.run(seconds: 0.1)
     target = nil
@@ -25,7 +25,7 @@ import Testing
   @Test func schedulingWithAWeakOwnerEndsByItself() throws {
     let test = TestLoop()
     var owner: Witness? = Witness()
-    let timer = try test.loop.schedule(every: 0.1, weak: owner!) { owner, _ in owner.tick() }
+    let timer = try test.loop.schedule(every: .seconds(0.1), weak: owner!) { owner, _ in owner.tick() }
     test.run(seconds: 0.25)
     #expect(owner?.ticks.load(ordering: .relaxed) == 2)
     owner = nil
@@ -40,7 +40,7 @@ import Testing
     let timer = try TrackedTimer(timeInterval: 0.1, target: target, holding: .unretained, repeats: true) { target, _ in
       target.tick()
     }
-    test.loop.add(timer, forMode: .default)
+    try test.loop.add(timer, forMode: .default)
     test.run(seconds: 0.3)
     #expect(target.ticks.load(ordering: .relaxed) == 3)
   }
@@ -53,7 +53,7 @@ import Testing
     let timer = try TrackedTimer(timeInterval: 0.1, target: target!, holding: .unretained, repeats: true) { _, _ in
       calls.up()
     }
-    test.loop.add(timer, forMode: .default)
+    try test.loop.add(timer, forMode: .default)
     test.run(seconds: 0.1)
     #expect(calls.count == 1)
     target = nil
@@ -78,7 +78,7 @@ import Testing
       let local = Local()
       let timer = try MainRunLoop.shared.timer(timeInterval: 0.001, target: local, selector: Local.tick, repeats: true)
       timer.name = "main"
-      MainRunLoop.shared.loop.add(timer, forMode: .default)
+      try MainRunLoop.shared.loop.add(timer, forMode: .default)
       var blocks = 0
       let block = try MainRunLoop.shared.scheduledTimer(withTimeInterval: 0.001, repeats: true) { _ in blocks += 1 }
       while timer.isValid || blocks == 0 { TrackedRunLoop.main.run(for: .milliseconds(10)) }
@@ -92,9 +92,9 @@ import Testing
     let deaths = Counter()
     let block: @Sendable () -> Void = { [witness = Witness { deaths.up() }] in witness.tick() }
     let timer = try TrackedTimer(
-      timeInterval: 1, target: BlockCaller.self, selector: "call", userInfo: block, repeats: true
+      after: .seconds(1), target: BlockCaller.self, selector: "call", userInfo: block, repeats: true
     ) { type, timer in type.call(timer) }
-    test.loop.add(timer, forMode: .default)
+    try test.loop.add(timer, forMode: .default)
     test.run(seconds: 2.5)
     #expect(timer.firings == 2)
     #expect(timer.targetHolding == .strong)

@@ -131,32 +131,4 @@ import Testing
     #expect(ended.count == 400)
     #expect(loop.inspection().modes.map(\.timers).reduce(0, +) == 0)
   }
-
-  // MARK: Delayed jobs
-
-  /// Runs everything a second later than asked.
-  private final class LateExecutor: TaskExecutor {
-    let loop: TrackedRunLoop
-    init(_ loop: TrackedRunLoop) { self.loop = loop }
-    func enqueue(_ job: consuming ExecutorJob) { loop.enqueue(job, after: .seconds(1)) }
-  }
-
-  @Test func aJobMayComeLater() throws {
-    let test = TestLoop()
-    let late = LateExecutor(test.loop)
-    Task(executorPreference: late) { test.note("job") }
-    test.runUntilIdle()
-    // The runtime may hand it over more than once.
-    #expect(test.entries.map(\.name) == ["job"])
-    #expect(test.elapsed >= .seconds(1))
-  }
-
-  @Test func aDelayedJobIsNotLostWithItsLoop() throws {
-    let thread = RunLoopThread(name: "ended")
-    let late = LateExecutor(thread.loop)
-    let done = Counter()
-    Task(executorPreference: late) { done.up() }
-    thread.stop()
-    #expect(eventually { done.count == 1 })
-  }
 }

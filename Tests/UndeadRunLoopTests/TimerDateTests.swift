@@ -8,9 +8,9 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct TimerDateTests {
   @Test func aClockSetBackLeavesPausedAndPostponedTimersAlone() throws {
     let test = TestLoop()
-    let paused = try test.every(1, "paused")
-    let postponed = try test.every(1, "postponed")
-    try test.every(1, "tick")
+    let paused = try test.every(.seconds(1), "paused")
+    let postponed = try test.every(.seconds(1), "postponed")
+    try test.every(.seconds(1), "tick")
     test.run(seconds: 1.5)
     paused.fireDate = .distantFuture
     let later = test.clock.date(at: 10_000_000_000)
@@ -29,7 +29,7 @@ import Testing
 
   @Test func aClockSetBackBeforeTheFirstTickDelaysItByAnIntervalAtMost() throws {
     let test = TestLoop()
-    try test.every(1, "tick")
+    try test.every(.seconds(1), "tick")
     test.run(seconds: 0.5)
     test.clock.advance(by: .seconds(-100))
     test.run(seconds: 1.0)
@@ -38,7 +38,7 @@ import Testing
 
   @Test func datesThatHadPassedWhenTheyWereSetAreNoMissedTicks() throws {
     let test = TestLoop()
-    let timer = try test.every(1, "tick")
+    let timer = try test.every(.seconds(1), "tick")
     timer.fireDate = .distantPast
     test.run(seconds: 0.1)
     #expect(timer.missedFirings == 0)
@@ -48,8 +48,8 @@ import Testing
     let lateness = try #require(test.loop.inspection().timers.first).worstLateness
     #expect(lateness < 0.2)
 
-    let dated = try TrackedTimer(fire: Date(timeIntervalSince1970: 0), interval: 1, repeats: true) { _ in }
-    test.loop.add(dated, forMode: .default)
+    let dated = try TrackedTimer(fire: Date(timeIntervalSince1970: 0), interval: .seconds(1), repeats: true) { _ in }
+    try test.loop.add(dated, forMode: .default)
     test.run(seconds: 0.1)
     #expect(dated.firings == 1)
     #expect(dated.missedFirings == 0)
@@ -57,7 +57,7 @@ import Testing
 
   @Test func ticksThatPassAfterADateWasSetAreMissed() throws {
     let test = TestLoop()
-    let timer = try test.every(1, "tick")
+    let timer = try test.every(.seconds(1), "tick")
     timer.fireDate = test.clock.date(at: -2_500_000_000)
     // On the grid of the half seconds three points pass before anybody runs the loop.
     test.clock.advance(by: .seconds(3))
@@ -69,18 +69,18 @@ import Testing
 
   @Test func whatAPassPutsOffIsSeenByARunInsideOfIt() throws {
     let test = TestLoop()
-    try test.loop.schedule(after: 1) { _ in
-      let early = try TrackedTimer(fire: Date(), interval: 0, repeats: false) { _ in test.note("early") }
-      test.loop.add(early, forMode: .default)
+    try test.loop.schedule(after: .seconds(1)) { _ in
+      let early = try TrackedTimer(fire: Date(), interval: .seconds(0), repeats: false) { _ in test.note("early") }
+      try test.loop.add(early, forMode: .default)
       early.fireDate = test.clock.date(at: 500_000_000)
     }
-    try test.loop.schedule(after: 1) { _ in
+    try test.loop.schedule(after: .seconds(1)) { _ in
       test.note("outer")
       #expect(test.loop.limitDate(forMode: .tracking) == nil)
       test.loop.run(for: .seconds(1))
       test.note("outer ends")
     }
-    try test.after(1, "last")
+    try test.after(.seconds(1), "last")
     test.run(seconds: 5)
     #expect(test.log == ["outer@1.0", "early@1.0", "last@1.0", "outer ends@2.0"])
   }
@@ -88,23 +88,23 @@ import Testing
   @Test func aRunInsideOfAPassDoesNotHangOnWhatThePassPutOff() throws {
     let loop = TrackedRunLoop()
     let fired = Counter()
-    try loop.schedule(after: 0) { _ in
+    try loop.schedule(after: .seconds(0)) { _ in
       let early = try TrackedTimer(timeInterval: 0) { _ in
         fired.up()
         loop.stop()
       }
-      loop.add(early, forMode: .default)
+      try loop.add(early, forMode: .default)
       early.fireDate = Date(timeIntervalSinceNow: -1)
     }
     // Were the timer not seen, the run inside would last that long.
-    try loop.schedule(after: 0) { _ in #expect(loop.run(for: .seconds(20)) == .stopped) }
+    try loop.schedule(after: .seconds(0)) { _ in #expect(loop.run(for: .seconds(20)) == .stopped) }
     loop.run(for: .milliseconds(1))
     #expect(fired.count == 1)
   }
 
   @Test func countsGoBeyond32Bits() throws {
     let test = TestLoop()
-    let timer = try test.every(1, "tick")
+    let timer = try test.every(.seconds(1), "tick")
     timer.withHome { _ in
       timer.withTally {
         $0.fires = UInt64(UInt32.max)
@@ -130,8 +130,8 @@ import Testing
         #expect(inside.up() == fired.count + 1)
         fired.up()
       }
-      loop.add(timer, forMode: modes[1])
-      if mode == .default { loop.add(timer, forMode: .default) }
+      try loop.add(timer, forMode: modes[1])
+      if mode == .default { try loop.add(timer, forMode: .default) }
       timer.fire()
     }
     #expect(eventually { fired.count == 2 })

@@ -5,14 +5,14 @@ import Testing
 @Suite(.timeLimit(.minutes(20))) struct ToleranceTests {
   @Test func settingItDoesNotRestartThePhase() throws {
     let test = TestLoop()
-    let timer = try test.every(0.1, "tick")
-    for tolerance in [0.01, 0.05, 0, 0.02] {
+    let timer = try test.every(.seconds(0.1), "tick")
+    for tolerance in [Duration.milliseconds(10), .milliseconds(50), .zero, .milliseconds(20)] {
       let due = timer.fireDate
       test.run(seconds: 0.03)
       timer.tolerance = tolerance
       #expect(timer.fireDate == due)
       test.run(seconds: 0.03)
-      timer.tolerance = 0
+      timer.tolerance = .seconds(0)
       #expect(timer.fireDate == due)
       test.run(seconds: 0.04)
     }
@@ -21,10 +21,10 @@ import Testing
 
   @Test func timersThatOverlapShareAWakeUp() throws {
     let test = TestLoop()
-    for (interval, name) in [(0.1, "a"), (0.12, "b"), (0.14, "c")] {
-      try test.after(interval, name).tolerance = 0.05
+    for (interval, name) in [(100, "a"), (120, "b"), (140, "c")] {
+      try test.after(.milliseconds(interval), name).tolerance = .seconds(0.05)
     }
-    try test.after(0.3, "d")
+    try test.after(.seconds(0.3), "d")
     #expect(test.run(seconds: 1) == .finished)
     // All soft dates have come when the first hard one has: 0.1 + 0.05.
     #expect(test.log == ["a@0.15", "b@0.15", "c@0.15", "d@0.3"])
@@ -33,18 +33,18 @@ import Testing
 
   @Test func aOneShotMayBeMoreTolerantThanItsInterval() throws {
     let test = TestLoop()
-    let timer = try test.after(0.1, "tick")
-    timer.tolerance = 1
-    #expect(timer.tolerance == 1)
-    try test.after(0.9, "exact")
+    let timer = try test.after(.seconds(0.1), "tick")
+    timer.tolerance = .seconds(1)
+    #expect(timer.tolerance == .seconds(1))
+    try test.after(.seconds(0.9), "exact")
     test.run(seconds: 2)
     #expect(test.log == ["tick@0.9", "exact@0.9"])
   }
 
   @Test func lateTicksDoNotDrift() throws {
     let test = TestLoop()
-    let timer = try test.every(0.1, "tick")
-    timer.tolerance = 0.04
+    let timer = try test.every(.seconds(0.1), "tick")
+    timer.tolerance = .seconds(0.04)
     for _ in 0..<100 { test.run(seconds: 0.1) }
     #expect(timer.firings + timer.missedFirings >= 99)
     #expect(timer.missedFirings == 0)

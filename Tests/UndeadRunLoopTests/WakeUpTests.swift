@@ -26,7 +26,7 @@ import Testing
     defer { thread.stop() }
     let (performed, fired) = (Counter(), Counter())
     thread.loop.perform(inModes: [.common]) { performed.up() }
-    try thread.loop.schedule(after: 0, mode: .common) { _ in fired.up() }
+    try thread.loop.schedule(after: .seconds(0), mode: .common) { _ in fired.up() }
     thread.loop.addCommonMode(mode)
     #expect(eventually { performed.count == 1 && fired.count == 1 })
   }
@@ -36,7 +36,7 @@ import Testing
     defer { thread.stop() }
     let loop = thread.loop
     // For the mode that a driver would serve.
-    try loop.schedule(after: 1000) { _ in }
+    try loop.schedule(after: .seconds(1000)) { _ in }
     #expect(eventually { isAsleep(loop) })
     let sleepsUntil = loop.core.withLock { loop.core.state.pointee.sleep.until }
     #expect(loop.pollDescriptor >= 0)

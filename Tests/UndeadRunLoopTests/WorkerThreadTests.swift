@@ -39,7 +39,7 @@ import Testing
       (loop, ended) = work(Counter()) { [weak owner] loop in
         guard let owner else { return }
         loop.owner = owner
-        _ = try? loop.schedule(every: 0.001, weak: owner) { _, _ in ticks.up() }
+        _ = try? loop.schedule(every: .seconds(0.001), weak: owner) { _, _ in ticks.up() }
       }
       #expect(eventually { ticks.count > 2 })
       withExtendedLifetime(owner) {}
@@ -52,7 +52,7 @@ import Testing
   @Test func theThreadEndsWhenItIsToldTo() {
     let stopped = Counter()
     let ticks = Counter()
-    let (loop, ended) = work(stopped) { loop in _ = try? loop.schedule(every: 0.001) { _ in ticks.up() } }
+    let (loop, ended) = work(stopped) { loop in _ = try? loop.schedule(every: .seconds(0.001)) { _ in ticks.up() } }
     #expect(eventually { ticks.count > 2 })
     loop.perform {
       stopped.up()
@@ -70,11 +70,11 @@ import Testing
     let timer = Locked<TrackedTimer?>(nil)
     runThread {
       let loop = TrackedRunLoop.current
-      _ = try? loop.schedule(every: 1000, weak: Witness()) { _, _ in }
+      _ = try? loop.schedule(every: .seconds(1000), weak: Witness()) { _, _ in }
       let captured = Witness { deaths.up() }
       let performed = Witness { deaths.up() }
       let sourced = Witness { deaths.up() }
-      let made = try? loop.schedule(every: 1000) { _ in captured.tick() }
+      let made = try? loop.schedule(every: .seconds(1000)) { _ in captured.tick() }
       timer.withLock { $0 = made }
       loop.perform { performed.tick() }
       _ = try? loop.add(TrackedRunLoopSource { _ in sourced.tick() }, forMode: .default)

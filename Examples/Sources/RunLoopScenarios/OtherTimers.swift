@@ -12,7 +12,7 @@ extension RunLoopScenario {
         timer.value = try WeakTimer.scheduledTimer(
           timeInterval: interval, target: owner, repeats: true, dispatchQueue: .global()
         ) { owner, _ in owner.ticks += 1 }
-        Thread.sleep(forTimeInterval: 5 * interval)
+        Thread.sleep(forTimeInterval: 5 * intervalInSeconds)
         return owner
       }
       DispatchQueue.global().sync { timer.value?.invalidate() }
@@ -40,7 +40,7 @@ extension RunLoopScenario {
     ) { _ in
       let scope = OwnerScope("screen")
       weak let owner = makeAbandonedThread(scope)
-      Thread.sleep(forTimeInterval: 20 * interval)
+      Thread.sleep(forTimeInterval: 20 * intervalInSeconds)
       scope.close(grace: grace)
       return owner != nil
     },
@@ -48,18 +48,18 @@ extension RunLoopScenario {
       17, "a display link with a strong target",
       .abandoned("run loop", "mode common", "display link", "target: Owner")
     ) { loop in
-      afterClosing(loop) {
+      try afterClosing(loop) {
         let owner = Owner()
         owner.link = TrackedDisplayLink(target: owner) { owner, _ in owner.ticks += 1 }
-        owner.link?.add(to: loop, forMode: .common)
+        try owner.link?.add(to: loop, forMode: .common)
         return owner
       }
     },
     RunLoopScenario(18, "a display link through a weak proxy", .clean) { loop in
-      afterClosing(loop) {
+      try afterClosing(loop) {
         let owner = Owner()
         let link = TrackedDisplayLink(target: WeakProxy(owner)) { proxy, _ in proxy.forward { $0.ticks += 1 } }
-        link.add(to: loop, forMode: .common)
+        try link.add(to: loop, forMode: .common)
         owner.onEnd = { link.invalidate() }
         return owner
       }
@@ -79,12 +79,14 @@ extension RunLoopScenario {
       let ownerLives = try afterClosing(loop) {
         let owner = Owner()
         ids.append(
-          try PreciseTimer.execTask(interval: 600, repeats: true, async: true) { [weak owner] in owner?.ticks += 1 })
+          try PreciseTimer.execTask(interval: .seconds(600), repeats: true, async: true) { [weak owner] in
+            owner?.ticks += 1
+          })
         return owner
       }
       precondition(PreciseTimer.cancelTask(ids[0]) && !PreciseTimer.cancelTask(ids[0]))
-      let next = try PreciseTimer.execTask(interval: 600, repeats: true, async: true) {}
-      precondition(ids[0] < next && PreciseTimer.cancelTask(next))
+      let next = try PreciseTimer.execTask(interval: .seconds(600), repeats: true, async: true) {}
+      precondition(ids[0] != next && PreciseTimer.cancelTask(next))
       return ownerLives
     },
   ]
@@ -94,7 +96,7 @@ extension RunLoopScenario {
       loop in
       let owner = Owner()
       let timer = try schedule(owner, on: loop)
-      let common = try loop.schedule(every: 50 * interval, mode: .common) { _ in }
+      let common = try loop.schedule(every: interval * 50, mode: .common) { _ in }
       loop.run(mode: .tracking, for: .milliseconds(1200))
       precondition(owner.ticks == 0 && common.firings > 0)
       timer.invalidate()
@@ -116,17 +118,17 @@ extension RunLoopScenario {
     },
     RunLoopScenario(24, "invalidate from another thread", .told(.invalidatedOffThread)) { _ in
       let thread = RunLoopThread(name: "theirs")
-      let timer = try thread.loop.schedule(every: 600) { _ in }
+      let timer = try thread.loop.schedule(every: .seconds(600)) { _ in }
       try thread.loop.perform(waitUntilDone: true) {}
       timer.invalidate()
-      precondition(!thread.loop.contains(timer, forMode: .default))
+      precondition(!timer.isValid)
       thread.stop()
       return false
     },
     RunLoopScenario(25, "a loop that a slow callback blocks", .told(.lateFire, .loopBlocked)) { loop in
       let slow = try loop.schedule(after: interval) { _ in takeLong() }
       slow.name = "slow"
-      let victim = try loop.schedule(after: 2 * interval) { _ in }
+      let victim = try loop.schedule(after: interval * 2) { _ in }
       victim.name = "victim"
       loop.run(for: .seconds(2))
       return false
@@ -167,7 +169,7 @@ private final class Box<Value> {
 }
 
 private func makeTimer() throws -> TrackedTimer {
-  try TrackedTimer(timeInterval: interval, repeats: true) { _ in }
+  try TrackedTimer(after: interval, repeats: true) { _ in }
 }
 
 /// Polls for a condition for some seconds.

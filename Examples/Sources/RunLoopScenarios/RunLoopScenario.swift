@@ -75,7 +75,10 @@ final class Owner: @unchecked Sendable {
 }
 
 /// Seconds between the ticks of the scenarios' timers.
-let interval = 0.002
+let interval = Duration.milliseconds(2)
+
+/// The same, for what takes seconds.
+let intervalInSeconds = 0.002
 
 /// How long an owner may take to die after its scope has ended.
 let grace = Duration.milliseconds(100)

@@ -46,9 +46,9 @@ extension RunLoopScenario {
     RunLoopScenario(46, "a display link whose loop is kept busy drops frames", .told(.framesDropped)) { loop in
       let link = TrackedDisplayLink(target: Owner()) { owner, _ in owner.ticks += 1 }
       link.name = "spinner"
-      link.add(to: loop, forMode: .common)
+      try link.add(to: loop, forMode: .common)
       let isDone = DispatchSemaphore(value: 0)
-      try loop.schedule(after: 0.05) { _ in
+      try loop.schedule(after: .seconds(0.05)) { _ in
         work()
         isDone.signal()
       }.name = "slow"
@@ -60,9 +60,9 @@ extension RunLoopScenario {
     },
     RunLoopScenario(47, "the same work is done elsewhere", .clean) { loop in
       let link = TrackedDisplayLink(target: Owner()) { owner, _ in owner.ticks += 1 }
-      link.add(to: loop, forMode: .common)
+      try link.add(to: loop, forMode: .common)
       let isDone = DispatchSemaphore(value: 0)
-      try loop.schedule(after: 0.05) { _ in
+      try loop.schedule(after: .seconds(0.05)) { _ in
         DispatchQueue.global().async {
           work()
           isDone.signal()
@@ -81,7 +81,7 @@ extension RunLoopScenario {
       weak let owner = makePermanentThread(scope) { owner, loop in
         while !owner.isStopped { loop.run(mode: .default, before: .distantFuture) }
       }
-      Thread.sleep(forTimeInterval: 20 * interval)
+      Thread.sleep(forTimeInterval: 20 * intervalInSeconds)
       scope.close(grace: grace)
       return owner != nil
     },
@@ -100,7 +100,7 @@ extension RunLoopScenario {
         startThread {
           loop.value = .current
           TrackedRunLoop.current.name = "permanent"
-          let timer = try? TrackedRunLoop.current.schedule(every: 600) { _ in }
+          let timer = try? TrackedRunLoop.current.schedule(every: .seconds(600)) { _ in }
           ready.signal()
           while asked?.isStopped == false { TrackedRunLoop.current.run(mode: .default, before: .distantFuture) }
           timer?.invalidate()
@@ -142,18 +142,20 @@ private final class Locked<Value>: @unchecked Sendable {
 private func leaveThingsBehind(in loop: TrackedRunLoop) throws -> AsyncStream<TrackedTimer.Tick> {
   loop.name = "sundry"
   let owner = Owner()
-  _ = try WeakTimer(timeInterval: 600, target: owner, userInfo: Owner(), repeats: true, loop: loop) { _, _ in }
-  try WeakTimer.scheduledTimer(timeInterval: 600, target: owner, userInfo: Owner(), repeats: true, loop: loop) {
+  _ = try WeakTimer(timeInterval: .seconds(600), target: owner, userInfo: Owner(), repeats: true, loop: loop) { _, _ in
+  }
+  try WeakTimer.scheduledTimer(timeInterval: .seconds(600), target: owner, userInfo: Owner(), repeats: true, loop: loop)
+  {
     _, _ in
   }
-  TrackedDisplayLink(target: Owner()) { owner, _ in owner.ticks += 1 }.add(to: loop, forMode: .common)
-  try loop.schedule(every: 600) { [owner = Owner()] _ in owner.ticks += 1 }
-  try loop.perform(after: 600, on: Owner()) { $0.ticks += 1 }
+  try TrackedDisplayLink(target: Owner()) { owner, _ in owner.ticks += 1 }.add(to: loop, forMode: .common)
+  try loop.schedule(every: .seconds(600)) { [owner = Owner()] _ in owner.ticks += 1 }
+  try loop.perform(after: .seconds(600), on: Owner()) { $0.ticks += 1 }
   loop.perform(inModes: [.tracking]) { [owner = Owner()] in owner.ticks += 1 }
   loop.confine { [owner = Owner()] here in
-    _ = try? here.scheduledTimer(withTimeInterval: 600, repeats: true) { _ in owner.ticks += 1 }
+    _ = try? here.schedule(after: .seconds(600), repeats: true) { _ in owner.ticks += 1 }
   }
-  return try loop.ticks(every: 600)
+  return try loop.ticks(every: .seconds(600))
 }
 
 @inline(never) private func makePermanentThread(
@@ -163,7 +165,7 @@ private func leaveThingsBehind(in loop: TrackedRunLoop) throws -> AsyncStream<Tr
   Thread.detachNewThread {
     TrackedRunLoop.current.name = "permanent"
     // Without anything in it the loop would not wait.
-    _ = try? TrackedRunLoop.current.schedule(every: 600) { _ in }
+    _ = try? TrackedRunLoop.current.schedule(every: .seconds(600)) { _ in }
     body(made, .current)
   }
   return made

@@ -116,7 +116,7 @@ extension RunLoopScenario {
     RunLoopScenario(42, "the same with a weak capture, deinit invalidates", .clean) { _ in
       afterClosing(nil) {
         let owner = Owner()
-        let timer = Timer(timeInterval: interval, repeats: true) { [weak owner] _ in owner?.ticks += 1 }
+        let timer = Timer(timeInterval: intervalInSeconds, repeats: true) { [weak owner] _ in owner?.ticks += 1 }
         RunLoop.current.add(timer, forMode: .default)
         nonisolated(unsafe) weak let weakTimer = timer
         owner.onEnd = { weakTimer?.invalidate() }
@@ -130,10 +130,10 @@ extension RunLoopScenario {
 private enum BlockCaller {
   static func schedule(on loop: TrackedRunLoop, _ block: @escaping @Sendable () -> Void) throws -> TrackedTimer {
     let timer = try TrackedTimer(
-      timeInterval: interval, target: BlockCaller.self, selector: "call", userInfo: block, repeats: true
+      after: interval, target: BlockCaller.self, selector: "call", userInfo: block, repeats: true
     ) { type, timer in type.call(timer) }
     timer.name = "poll"
-    loop.add(timer, forMode: .default)
+    try loop.add(timer, forMode: .default)
     return timer
   }
 
@@ -154,11 +154,11 @@ extension Owner {
   }
 
   fileprivate func execTask() throws {
-    try PreciseTimer.execTask(interval: 600, repeats: true, async: true) { self.ticks += 1 }
+    try PreciseTimer.execTask(interval: .seconds(600), repeats: true, async: true) { self.ticks += 1 }
   }
 
   fileprivate func pollWithFoundation() {
-    foundationTimer = Timer.scheduledTimer(withTimeInterval: interval, repeats: true) { _ in self.ticks += 1 }
+    foundationTimer = Timer.scheduledTimer(withTimeInterval: intervalInSeconds, repeats: true) { _ in self.ticks += 1 }
   }
 }
 

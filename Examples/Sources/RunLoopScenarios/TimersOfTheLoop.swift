@@ -54,8 +54,8 @@ extension RunLoopScenario {
     RunLoopScenario(11, "a one-shot timer with a strong target: alive until it fires", .clean) { loop in
       try afterClosing(loop) {
         let owner = Owner()
-        let timer = try TrackedTimer(timeInterval: 10 * interval, target: owner) { owner, timer in owner.tick(timer) }
-        loop.add(timer, forMode: .default)
+        let timer = try TrackedTimer(after: interval * 10, target: owner) { owner, timer in owner.tick(timer) }
+        try loop.add(timer, forMode: .default)
         return owner
       }
     },
@@ -118,11 +118,11 @@ enum TypeTarget {
 }
 
 func schedule(_ owner: Owner, on loop: TrackedRunLoop) throws -> TrackedTimer {
-  let timer = try TrackedTimer(timeInterval: interval, target: owner, selector: "tick", repeats: true) { owner, timer in
+  let timer = try TrackedTimer(after: interval, target: owner, selector: "tick", repeats: true) { owner, timer in
     owner.tick(timer)
   }
   timer.name = "poll"
-  loop.add(timer, forMode: .default)
+  try loop.add(timer, forMode: .default)
   return timer
 }
 
@@ -147,10 +147,10 @@ private func ownerWithProxy<Proxy: WeakProxying<Owner> & Sendable>(
   _ makeProxy: (Owner) -> Proxy, _ loop: TrackedRunLoop, invalidates: Bool
 ) throws -> Owner {
   let owner = Owner()
-  let timer = try TrackedTimer(timeInterval: interval, proxy: makeProxy(owner), repeats: true) { owner, timer in
-    owner.tick(timer)
+  let timer = try TrackedTimer(after: interval, target: makeProxy(owner), repeats: true) { owner, timer in
+    owner.forward { $0.tick(timer) }
   }
-  loop.add(timer, forMode: .default)
+  try loop.add(timer, forMode: .default)
   owner.timer = timer
   if invalidates { invalidateAtTheEnd(of: owner) }
   return owner

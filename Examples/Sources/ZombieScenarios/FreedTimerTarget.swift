@@ -18,7 +18,7 @@ extension ZombieScenario {
     let timer = try TrackedTimer(timeInterval: 0.002, target: poller, holding: .unretained, repeats: true) {
       poller, _ in _ = poller.tick()
     }
-    loop.add(timer, forMode: .default)
+    try loop.add(timer, forMode: .default)
     return timer
   }
 

@@ -36,9 +36,6 @@ uintptr_t undead_loop_thread(void);
 // The kernel's id of the calling thread.
 int32_t undead_loop_thread_id(void);
 
-// Of the calling thread alone. 0, or errno.
-int undead_loop_set_niceness(int niceness);
-
 // Cut to 15 bytes.
 void undead_loop_set_thread_name(const char *name);
 // Writes the calling thread's name (16 bytes); false if it is that of the main thread, which others inherit.

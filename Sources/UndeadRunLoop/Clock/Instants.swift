@@ -3,10 +3,11 @@ import FoundationEssentials
 
 extension Int64 {
   /// The instant that stands for any date before the time that a clock can count; differences to it are representable.
-  public static let longAgo = Int64.min / 2
+  static let longAgo = Int64.min / 2
 }
 
 /// Arithmetic on instants that saturates: a date a million years away is a date that never comes.
+@usableFromInline
 enum Instants {
   static let nanosecondsPerSecond = 1e9
   private static let wholeSecond: Int64 = 1_000_000_000
@@ -32,28 +33,19 @@ enum Instants {
     return instant <= .longAgo ? .longAgo : max(add(instant, offset), .longAgo)
   }
 
-  /// Seconds as nanoseconds, saturating; not a number counts as long ago.
-  static func nanoseconds(_ seconds: Double) -> Int64 {
-    if seconds.isNaN { return .longAgo }
-    let nanoseconds = seconds * nanosecondsPerSecond
-    if nanoseconds >= Double(Int64.max) { return .max }
-    if nanoseconds <= Double(Int64.longAgo) { return .longAgo }
-    return Int64(nanoseconds.rounded())
-  }
-
-  /// A duration as nanoseconds, saturating. What is less than a nanosecond is dropped.
+  /// A duration as the nearest number of nanoseconds, saturating: tenths of a second, as a `Double` has them, are not exact.
   static func nanoseconds(_ duration: Duration) -> Int64 {
-    let (seconds, attoseconds) = duration.components
-    let (scaled, overflow) = seconds.multipliedReportingOverflow(by: wholeSecond)
-    if overflow { return seconds > 0 ? .max : .longAgo }
-    return max(add(scaled, attoseconds / wholeSecond), .longAgo)
+    let attosecondsPerNanosecond: Int128 = 1_000_000_000
+    let attoseconds = duration.attoseconds
+    let half = attoseconds < 0 ? -attosecondsPerNanosecond / 2 : attosecondsPerNanosecond / 2
+    let (rounded, overflow) = attoseconds.addingReportingOverflow(half)
+    return max(Int64(clamping: (overflow ? attoseconds : rounded) / attosecondsPerNanosecond), .longAgo)
   }
 
   /// The same for a time that must have passed entirely: a started nanosecond counts.
   static func nanoseconds(roundingUp duration: Duration) -> Int64 {
-    let attoseconds = duration.components.attoseconds
-    let down = nanoseconds(duration)
-    return attoseconds > 0 && attoseconds % wholeSecond != 0 ? add(down, 1) : down
+    let nearest = nanoseconds(duration)
+    return nearest < .max && self.duration(nearest) < duration ? add(nearest, 1) : nearest
   }
 
   static func duration(_ nanoseconds: Int64) -> Duration {
@@ -61,17 +53,16 @@ enum Instants {
       secondsComponent: nanoseconds / wholeSecond, attosecondsComponent: nanoseconds % wholeSecond * wholeSecond)
   }
 
-  /// Seconds of an interval that a timer may have.
-  static func interval(_ seconds: Double) throws(RunLoopError) -> Int64 {
-    guard seconds >= 0, seconds * nanosecondsPerSecond + 0.5 < Double(Int64.max) else {
-      throw .invalidInterval(seconds)
-    }
-    // Not negative, so this rounds; `rounded()` would be a call into libm.
-    return Int64(seconds * nanosecondsPerSecond + 0.5)
+  /// Seconds as an interval that a timer may have.
+  @usableFromInline
+  static func interval(_ seconds: Double) throws(RunLoopError) -> Duration {
+    // Only within this range is there a duration: not for infinity, nor for what is not a number.
+    guard seconds >= 0, seconds * nanosecondsPerSecond < Double(Int64.max) else { throw .invalidInterval(seconds) }
+    return .seconds(seconds)
   }
 
-  /// An interval that a timer may have.
-  static func interval(_ duration: Duration) throws(RunLoopError) -> Int64 {
+  /// The nanoseconds of an interval that a timer may have.
+  static func nanoseconds(of duration: Duration) throws(RunLoopError) -> Int64 {
     let nanoseconds = nanoseconds(duration)
     guard duration >= .zero, nanoseconds < .max else {
       let (seconds, attoseconds) = duration.components

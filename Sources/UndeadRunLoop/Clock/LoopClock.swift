@@ -23,13 +23,7 @@ public struct LoopClock: Clock {
 
     public static func + (instant: Instant, duration: Duration) -> Instant { instant.advanced(by: duration) }
 
-    public static func - (instant: Instant, duration: Duration) -> Instant { instant.advanced(by: .zero - duration) }
-
     public static func - (later: Instant, earlier: Instant) -> Duration { earlier.duration(to: later) }
-
-    public static func += (instant: inout Instant, duration: Duration) { instant = instant + duration }
-
-    public static func -= (instant: inout Instant, duration: Duration) { instant = instant - duration }
 
     /// Never early: a started nanosecond counts.
     var nanoseconds: Int64 { Instants.nanoseconds(roundingUp: offset) }
@@ -43,10 +37,10 @@ public struct LoopClock: Clock {
   private let base: Base
 
   /// A clock whose sleepers are woken by timers of a loop, in its common modes, and in its time: they wake while it runs.
-  public init(_ loop: TrackedRunLoop) { base = .loop(loop) }
+  init(_ loop: TrackedRunLoop) { base = .loop(loop) }
 
   /// A clock whose sleepers are woken when a virtual clock is moved, by whomever.
-  public init(_ clock: VirtualClock) { base = .virtual(clock) }
+  init(_ clock: VirtualClock) { base = .virtual(clock) }
 
   public var now: Instant {
     switch base {
@@ -98,11 +92,6 @@ extension TrackedRunLoop {
   public func sleep(for duration: Duration, tolerance: Duration? = nil, mode: Mode = .common) async throws {
     let deadline = Instants.add(clock.now, Instants.nanoseconds(roundingUp: duration))
     try await sleep(until: deadline, tolerance: tolerance, mode: mode)
-  }
-
-  /// Suspends the calling task until an instant of ``taskClock``.
-  public func sleep(until deadline: LoopClock.Instant, tolerance: Duration? = nil, mode: Mode = .common) async throws {
-    try await sleep(until: deadline.nanoseconds, tolerance: tolerance, mode: mode)
   }
 
   /// Suspends the calling task until a date of this loop's clock.

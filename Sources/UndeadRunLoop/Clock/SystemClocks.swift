@@ -3,69 +3,45 @@ import CUndeadRunLoop
 import FoundationEssentials
 import Synchronization
 
-/// `CLOCK_MONOTONIC`: never set, never goes backwards, does not count the time of a suspended machine.
-public final class MonotonicClock: RunLoopClock {
-  /// The clock of every loop that was not given another.
-  public static let shared = MonotonicClock()
-
+final class MonotonicClock: RunLoopClock, @unchecked Sendable {
   private let dates = DateOffset(.monotonic)
 
-  private init() {}
+  override var now: Int64 { undead_loop_monotonic() }
 
-  public var now: Int64 { undead_loop_monotonic() }
+  override func date(at instant: Int64) -> Date { dates.date(at: instant) }
 
-  public func date(at instant: Int64) -> Date { dates.date(at: instant) }
+  override func instant(at date: Date) -> Int64 { dates.instant(at: date) }
 
-  public func instant(at date: Date) -> Int64 { dates.instant(at: date) }
+  override var kernelClock: KernelClock? { .monotonic }
 
-  public var kernelClock: KernelClock? { .monotonic }
-
-  public func wait(until deadline: Int64) -> ClockWait { .sleep(from: now, until: deadline) }
+  override func wait(until deadline: Int64) -> ClockWait { .sleep(from: now, until: deadline) }
 }
 
-/// `CLOCK_BOOTTIME`: as the monotonic clock, but it counts the time in which the machine is suspended.
-///
-/// What became due during a suspension fires when the machine goes on: the right clock for leases, tokens and whatever
-/// grows old while nobody is at work.
-public final class BootClock: RunLoopClock {
-  /// The time since the machine was started.
-  public static let shared = BootClock()
-
+final class BootClock: RunLoopClock, @unchecked Sendable {
   private let dates = DateOffset(.boottime)
 
-  private init() {}
+  override var now: Int64 { undead_loop_boottime() }
 
-  public var now: Int64 { undead_loop_boottime() }
+  override func date(at instant: Int64) -> Date { dates.date(at: instant) }
 
-  public func date(at instant: Int64) -> Date { dates.date(at: instant) }
+  override func instant(at date: Date) -> Int64 { dates.instant(at: date) }
 
-  public func instant(at date: Date) -> Int64 { dates.instant(at: date) }
-
-  public var kernelClock: KernelClock? { .boottime }
+  override var kernelClock: KernelClock? { .boottime }
 
   /// The poll's own timeout stands still while the machine is suspended.
-  public func wait(until deadline: Int64) -> ClockWait { .alarm }
+  override func wait(until deadline: Int64) -> ClockWait { .alarm }
 }
 
-/// `CLOCK_REALTIME`: the time of day, which the administrator or NTP may set.
-///
-/// When it is set forward, what became due fires at once and missed ticks are skipped. When it is set back, one-shot
-/// timers keep their date, and repeating timers go on with their next tick at most one interval away.
-public final class WallClock: RunLoopClock {
-  /// The time of day.
-  public static let shared = WallClock()
+final class WallClock: RunLoopClock, @unchecked Sendable {
+  override var now: Int64 { undead_loop_realtime() }
 
-  private init() {}
+  override func date(at instant: Int64) -> Date { Instants.date(instant, after: .unixEpoch) }
 
-  public var now: Int64 { undead_loop_realtime() }
+  override func instant(at date: Date) -> Int64 { Instants.nanoseconds(from: .unixEpoch, to: date) }
 
-  public func date(at instant: Int64) -> Date { Instants.date(instant, after: .unixEpoch) }
+  override var kernelClock: KernelClock? { .realtime }
 
-  public func instant(at date: Date) -> Int64 { Instants.nanoseconds(from: .unixEpoch, to: date) }
-
-  public var kernelClock: KernelClock? { .realtime }
-
-  public func wait(until deadline: Int64) -> ClockWait { .sleep(from: now, until: deadline) }
+  override func wait(until deadline: Int64) -> ClockWait { .sleep(from: now, until: deadline) }
 }
 
 /// How far a clock that cannot be set lies behind the time of day.

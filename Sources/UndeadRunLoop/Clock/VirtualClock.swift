@@ -5,7 +5,7 @@ import FoundationEssentials
 ///
 /// With `advancesWhenIdle` a loop that would sleep moves the clock to its next date instead: an hour of timers runs in
 /// milliseconds and always in the same way. Without it a sleeping loop wakes when another thread calls `advance(by:)`.
-public final class VirtualClock: RunLoopClock {
+public final class VirtualClock: RunLoopClock, @unchecked Sendable {
   fileprivate struct State {
     var now: Int64
     var observers: [ObjectIdentifier: WeakObserver] = [:]
@@ -13,7 +13,7 @@ public final class VirtualClock: RunLoopClock {
     var sleepers: [Sleeper] = []
   }
   fileprivate struct WeakObserver {
-    weak var observer: (any ClockJumpObserver)?
+    weak var observer: TrackedRunLoop?
   }
   fileprivate struct Sleeper {
     var deadline: Int64
@@ -22,7 +22,7 @@ public final class VirtualClock: RunLoopClock {
 
   private let state: Locked<State>
   /// The date at which the clock stood when it was made.
-  public let start: Date
+  private let start: Date
   private let advancesWhenIdle: Bool
 
   /// - Parameters:
@@ -35,13 +35,13 @@ public final class VirtualClock: RunLoopClock {
   }
 
   /// Nanoseconds since the clock was made.
-  public var now: Int64 { state.withLock { $0.now } }
+  package override var now: Int64 { state.withLock { $0.now } }
 
-  public func date(at instant: Int64) -> Date { Instants.date(instant, after: start) }
+  package override func date(at instant: Int64) -> Date { Instants.date(instant, after: start) }
 
-  public func instant(at date: Date) -> Int64 { Instants.nanoseconds(from: start, to: date) }
+  package override func instant(at date: Date) -> Int64 { Instants.nanoseconds(from: start, to: date) }
 
-  public func wait(until deadline: Int64) -> ClockWait {
+  override func wait(until deadline: Int64) -> ClockWait {
     var woken: [TaskSleep] = []
     let wait = state.withLock { state -> ClockWait in
       if deadline <= state.now { return .elapsed }
@@ -55,11 +55,11 @@ public final class VirtualClock: RunLoopClock {
     return wait
   }
 
-  public func addJumpObserver(_ observer: any ClockJumpObserver) {
+  override func addJumpObserver(_ observer: TrackedRunLoop) {
     state.withLock { $0.observers[ObjectIdentifier(observer)] = WeakObserver(observer: observer) }
   }
 
-  public func removeJumpObserver(_ observer: any ClockJumpObserver) {
+  override func removeJumpObserver(_ observer: TrackedRunLoop) {
     state.withLock { _ = $0.observers.removeValue(forKey: ObjectIdentifier(observer)) }
   }
 

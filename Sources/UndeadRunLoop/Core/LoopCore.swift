@@ -15,7 +15,7 @@ struct LoopState: ~Copyable {
   var isFinished = false
   /// Its thread still runs jobs, or will hand them over.
   var takesJobs = true
-  var clock: any RunLoopClock = MonotonicClock.shared
+  var clock: RunLoopClock = RunLoopClock.monotonic
   /// Lets the hot paths read the clock without a dynamic call.
   var clockIsMonotonic = true
   var poller = Poller()

@@ -91,6 +91,21 @@ extension Diagnostics {
   }
 }
 
+extension KnownLoop {
+  /// Reports a loop that runs although its owner is gone.
+  fileprivate func checkOwner() {
+    let seen = withLock {
+      (isRunning: !core.state.pointee.activations.isEmpty, timers: core.state.pointee.timers.count)
+    }
+    guard let seen, seen.isRunning, let orphaned = identity.takeOrphaned() else { return }
+    let name = identity.name
+    Diagnostics.report(
+      .loopOutlivesOwner,
+      "run loop \"\(name)\" still runs, with \(seen.timers) timer(s), although its owner, \(orphaned), is gone",
+      loop: name, details: ["owner": orphaned, "timers": "\(seen.timers)"])
+  }
+}
+
 extension TrackedRunLoop {
   /// Whether its thread ended without running it. Nobody else may run the loop of a thread.
   fileprivate var wasIgnoredByItsThread: Bool {

@@ -4,83 +4,83 @@ import FoundationEssentials
 /// What all run loops of the process are doing, at one moment each.
 public struct RunLoopInspection: Sendable, Codable {
   /// One loop.
-  public struct Loop: Sendable, Codable {
+  package struct Loop: Sendable, Codable {
     /// The loop's name.
-    public var name: String
+    package var name: String
     /// The mode in which it is running, nil if it is not.
-    public var runningMode: String?
+    package var runningMode: String?
     /// The modes that the common ones stand for, in alphabetical order.
-    public var commonModes: [String]
+    package var commonModes: [String]
     /// The modes with something in them.
-    public var modes: [Mode]
+    package var modes: [Mode]
     /// Its timers, the next one first.
-    public var timers: [Timer]
+    package var timers: [Timer]
     /// The type of the object that the loop was made for, nil if there is none.
-    public var owner: String?
+    package var owner: String?
     /// Whether that object is still there.
-    public var ownerAlive: Bool?
+    package var ownerAlive: Bool?
     /// How often the loop has looked for work.
-    public var passes: Int
+    package var passes: Int
     /// How often it has slept.
-    public var wakeUps: Int
+    package var wakeUps: Int
     /// How many timers have fired.
-    public var fires: Int
+    package var fires: Int
     /// How many ticks were skipped because their time had passed.
-    public var missed: Int
+    package var missed: Int
   }
 
   /// What a mode of a loop holds.
-  public struct Mode: Sendable, Codable {
+  package struct Mode: Sendable, Codable {
     /// The mode's name.
-    public var name: String
+    package var name: String
     /// How many timers are in it.
-    public var timers: Int
+    package var timers: Int
     /// How many sources are in it.
-    public var sources: Int
+    package var sources: Int
     /// How many observers are in it.
-    public var observers: Int
+    package var observers: Int
   }
 
   /// A timer.
-  public struct Timer: Sendable, Codable {
+  package struct Timer: Sendable, Codable {
     /// The timer's name, empty if it has none.
-    public var name: String
+    package var name: String
     /// The modes that it is in, in alphabetical order.
-    public var modes: [String]
+    package var modes: [String]
     /// Seconds between fires, 0 for one that does not repeat.
-    public var interval: Double
+    package var interval: Double
     /// By how many seconds a fire may be delayed.
-    public var tolerance: Double
+    package var tolerance: Double
     /// Seconds until it is due; negative for one that is overdue.
-    public var dueIn: Double
+    package var dueIn: Double
     /// How often it has fired.
-    public var fires: Int
+    package var fires: Int
     /// How many ticks were skipped because their time had passed.
-    public var missed: Int
+    package var missed: Int
     /// Seconds by which it was late the last time.
-    public var lastLateness: Double
+    package var lastLateness: Double
     /// Seconds by which it was late at worst.
-    public var worstLateness: Double
+    package var worstLateness: Double
     /// What it calls, nil for a block.
-    public var target: Target?
+    package var target: Target?
     /// The type of what it carries, nil if that is nothing.
-    public var userInfoType: String?
+    package var userInfoType: String?
   }
 
   /// The target of a timer.
-  public struct Target: Sendable, Codable {
+  package struct Target: Sendable, Codable {
     /// The target's type.
-    public var type: String
+    package var type: String
     /// The name of the action, empty if it was given none.
-    public var selector: String
+    package var selector: String
     /// How the timer holds it.
-    public var holding: TargetHolding
+    package var holding: TargetHolding
     /// Whether it is still there.
-    public var isAlive: Bool
+    package var isAlive: Bool
   }
 
   /// The loops, in the order in which they were made.
-  public var loops: [Loop]
+  package var loops: [Loop]
 
   /// The same as JSON, with sorted keys.
   public func json() throws -> String {
@@ -117,7 +117,7 @@ extension TrackedRunLoop {
   }
 
   /// Looks at this loop.
-  public func inspection() -> RunLoopInspection.Loop {
+  package func inspection() -> RunLoopInspection.Loop {
     let now = clock.now
     let (snapshots, loop) = core.withLock {
       (core.state.pointee.timers.all.map { TimerSnapshot($0, of: core, now: now) }, core.inspectionWithoutTimers())

@@ -38,13 +38,13 @@ public enum RunLoopDiagnostics {
   public static func disable() { Diagnostics.disable() }
 
   /// Whether they are switched on.
-  public static var isEnabled: Bool { Diagnostics.isWanted }
+  static var isEnabled: Bool { Diagnostics.isWanted }
 
   /// What was noticed since they were switched on; the newest thousand, oldest first.
   public static var collected: [RunLoopDiagnostic] { Diagnostics.collected }
 
   /// How many older ones were dropped from ``collected``.
-  public static var dropped: Int { Diagnostics.droppedCount }
+  static var dropped: Int { Diagnostics.droppedCount }
 
   /// Looks for what shows only by waiting: timers that were never scheduled, loops that outlive their owner, modes that
   /// starve. It is also done from time to time, and when the process exits.

@@ -149,7 +149,7 @@ public final class RunLoopDriver: Sendable {
   public func cancel() { source.cancel() }
 
   /// Whether the queue has let go of the loop, which it does some time after ``cancel()``.
-  public var isCancelled: Bool { ended.isFinished }
+  package var isCancelled: Bool { ended.isFinished }
 }
 
 extension TrackedRunLoop {

@@ -4,7 +4,7 @@ import Dispatch
 /// What is known of a loop beside its state. Checks and diagnostics, which run on threads of their own, hold on to this and
 /// never to the loop: theirs could be the last reference to it, and end it where it must not end.
 final class LoopIdentity: Sendable {
-  let clock: any RunLoopClock
+  let clock: RunLoopClock
   private let label: Locked<String>
   private let ownership = Locked(Ownership(nil))
   /// Stands in for the loop's thread when that has ended.
@@ -22,7 +22,7 @@ final class LoopIdentity: Sendable {
     }
   }
 
-  init(name: String, clock: any RunLoopClock) {
+  init(name: String, clock: RunLoopClock) {
     label = Locked(name)
     self.clock = clock
   }

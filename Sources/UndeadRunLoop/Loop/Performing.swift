@@ -51,19 +51,19 @@ extension TrackedRunLoop {
   /// Calls an action of a target on the loop's thread after a delay. The target is held until then, or until cancelled.
   ///
   /// - Parameters:
-  ///   - delay: seconds; 0 runs it in the next pass.
+  ///   - delay: zero runs it in the next pass.
   ///   - target: what the action is called with.
   ///   - name: by which ``cancelPerforms(target:name:)`` finds it.
   ///   - modes: the modes in which it may run.
   ///   - action: called with the target.
   /// - Throws: `RunLoopError.invalidInterval` or `.loopFinished`.
   public func perform<Target: AnyObject & Sendable>(
-    after delay: Double, on target: Target, name: String = "", modes: [Mode] = [.default],
+    after delay: Duration, on target: Target, name: String = "", modes: [Mode] = [.default],
     action: @escaping @Sendable (Target) -> Void
   ) throws(RunLoopError) {
-    let timer = try TrackedTimer(timeInterval: delay, target: target, selector: name) { target, _ in action(target) }
+    let timer = try TrackedTimer(after: delay, target: target, selector: name) { target, _ in action(target) }
     timer.withHome { _ in _ = timer.flags.insert(.performer) }
-    for mode in modes { _ = try add(timer, forMode: mode).get() }
+    for mode in modes { try add(timer, forMode: mode) }
   }
 
   /// Calls an action of a target in the loop's next pass, in the order of the numbers: what

@@ -22,13 +22,6 @@ public enum RunLoopError: Error, Hashable, Sendable, CustomStringConvertible {
   /// The work did not run: the loop ended while it was waited for.
   case abandoned(loop: String)
 
-  /// A stack that is too small for a thread, or larger than the address space.
-  case invalidStackSize(Int, atLeast: Int)
-  /// The system does not let a thread have this priority.
-  case priorityRefused(niceness: Int, errno: Int32)
-  /// There is no thread for the loop: the process may have as many as it can have, or no memory for the stack.
-  case threadFailed(errno: Int32)
-
   /// What happened, with which input, and what to do about it.
   public var description: String {
     switch self {
@@ -52,14 +45,6 @@ public enum RunLoopError: Error, Hashable, Sendable, CustomStringConvertible {
         : "Signal \(signal) cannot be a source (errno \(error)): \(Self.reason(error))."
     case .abandoned(let loop):
       "Run loop \"\(loop)\" ended before the work ran."
-    case .invalidStackSize(let size, let smallest):
-      "A stack of \(size) bytes is refused: a thread needs at least \(smallest), and the address space ends at 2^47."
-    case .priorityRefused(let niceness, let error):
-      "The niceness \(niceness) is refused (errno \(error)): it must be from -20 to 19, and less than before is for processes"
-        + " with CAP_SYS_NICE, or with RLIMIT_NICE raised."
-    case .threadFailed(let error):
-      "No thread could be started (errno \(error)): end some threads, raise the limits of the process, or ask for a"
-        + " smaller stack."
     }
   }
 

@@ -20,18 +20,18 @@ public final class TrackedRunLoop: Sendable {
   enum Kind: Sendable { case thread, main, free }
 
   /// The clock that the loop's timers live by.
-  public var clock: any RunLoopClock { identity.clock }
+  public var clock: RunLoopClock { identity.clock }
 
   /// A loop of its own, for a queue, an executor, or a test with a ``VirtualClock``.
   ///
   /// - Parameters:
   ///   - name: shown in reports; "loop" and a number if it is empty.
   ///   - clock: the clock its timers live by.
-  public convenience init(name: String = "", clock: any RunLoopClock = MonotonicClock.shared) {
+  public convenience init(name: String = "", clock: RunLoopClock = .monotonic) {
     self.init(name: name, clock: clock, kind: .free)
   }
 
-  init(name: String, clock: any RunLoopClock, kind: Kind) {
+  init(name: String, clock: RunLoopClock, kind: Kind) {
     core = LoopStatePool.take()
     let state = core.state
     self.kind = kind
@@ -52,7 +52,7 @@ public final class TrackedRunLoop: Sendable {
       state.pointee.isAnchored = false
       state.pointee.driving = DrivingState()
       core.prepareSets()
-      if clock.canBeSet { state.pointee.poller.watchClock() }
+      if clock.kernelClock == .realtime { state.pointee.poller.watchClock() }
     }
     clock.addJumpObserver(self)
     LoopRegistry.shared.add(self)
@@ -65,7 +65,7 @@ public final class TrackedRunLoop: Sendable {
     core.withLock {
       core.state.pointee.loop = nil
       core.state.pointee.identity = nil
-      core.state.pointee.clock = MonotonicClock.shared
+      core.state.pointee.clock = RunLoopClock.monotonic
       core.state.pointee.owner = 0
     }
     LoopStatePool.give(core)
@@ -90,13 +90,13 @@ public final class TrackedRunLoop: Sendable {
   }
 
   /// The main thread's loop.
-  public static let main = TrackedRunLoop(name: "main", clock: MonotonicClock.shared, kind: .main)
+  public static let main = TrackedRunLoop(name: "main", clock: RunLoopClock.monotonic, kind: .main)
 
   private static func makeCurrent() -> TrackedRunLoop {
     let loop =
       undead_loop_is_main_thread()
       ? main
-      : TrackedRunLoop(name: LoopNames.ofThread(), clock: MonotonicClock.shared, kind: .thread)
+      : TrackedRunLoop(name: LoopNames.ofThread(), clock: RunLoopClock.monotonic, kind: .thread)
     loop.belongToThisThread()
     return loop
   }
@@ -129,6 +129,15 @@ public final class TrackedRunLoop: Sendable {
     core.withLock { core.state.pointee.activations.mode.map(Mode.init(index:)) }
   }
 
+  /// The object that the loop was made for; it is held weakly. Diagnostics report a loop that still runs when it is gone.
+  public var owner: AnyObject? {
+    get { identity.owner }
+    set { identity.owner = newValue }
+  }
+
+  /// The clock has moved other than by the passing of time: the loop looks at its timers with the new one.
+  func clockDidJump() { core.withLock { core.state.pointee.sleep.noteWork() } }
+
   /// The shortest time between two wake-ups for timers, 150 microseconds by default.
   ///
   /// Timers that are due within it fire together: the price is at most this much lateness, the gain is most of the CPU time
@@ -139,13 +148,6 @@ public final class TrackedRunLoop: Sendable {
       let gap = min(max(0, Instants.nanoseconds(newValue)), 1_000_000_000)
       core.withLock { core.state.pointee.sleep.minimumGap = gap }
     }
-  }
-}
-
-extension TrackedRunLoop: ClockJumpObserver {
-  /// Wakes the loop, which then looks at its timers with the new time.
-  public func clockDidJump() {
-    core.withLock { core.state.pointee.sleep.noteWork() }
   }
 }
 

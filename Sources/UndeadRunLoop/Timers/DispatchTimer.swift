@@ -34,16 +34,16 @@ public final class DispatchTimer: Sendable {
   /// A timer that calls a block; ``resume()`` starts it.
   ///
   /// - Parameters:
-  ///   - interval: seconds until it fires, and between fires if it repeats. 0 with `repeats` means 0.1 ms.
+  ///   - interval: the time until it fires, and between fires if it repeats. Zero with `repeats` means 0.1 ms.
   ///   - repeats: true to fire until it is invalidated, false to fire once.
   ///   - queue: where the block runs; one call at a time, also on a concurrent queue.
   ///   - block: called on the queue with each fire.
   /// - Throws: `RunLoopError.invalidInterval`.
   public convenience init(
-    timeInterval interval: Double, repeats: Bool = false, queue: DispatchQueue = .global(),
+    timeInterval interval: Duration, repeats: Bool = false, queue: DispatchQueue = .global(),
     block: @escaping @Sendable (DispatchTimer) -> Void
   ) throws(RunLoopError) {
-    self.init(start: nil, period: try Instants.interval(interval), repeats: repeats, queue: queue) { timer in
+    self.init(start: nil, period: try Instants.nanoseconds(of: interval), repeats: repeats, queue: queue) { timer in
       block(timer)
       return true
     }
@@ -53,10 +53,10 @@ public final class DispatchTimer: Sendable {
   ///
   /// - Throws: `RunLoopError.invalidInterval`.
   public convenience init<Target: AnyObject & Sendable>(
-    timeInterval interval: Double, weak target: Target, repeats: Bool = false, queue: DispatchQueue = .global(),
+    timeInterval interval: Duration, weak target: Target, repeats: Bool = false, queue: DispatchQueue = .global(),
     action: @escaping @Sendable (Target, DispatchTimer) -> Void
   ) throws(RunLoopError) {
-    self.init(start: nil, period: try Instants.interval(interval), repeats: repeats, queue: queue) {
+    self.init(start: nil, period: try Instants.nanoseconds(of: interval), repeats: repeats, queue: queue) {
       [weak target] timer in
       guard let target else { return false }
       action(target, timer)
@@ -72,7 +72,7 @@ public final class DispatchTimer: Sendable {
     self.repeats = repeats
     target = queue
     self.queue = DispatchQueue(label: "UndeadRunLoop.DispatchTimer", target: queue)
-    let due = Instants.add(MonotonicClock.shared.now, start ?? self.period)
+    let due = Instants.add(RunLoopClock.monotonic.now, start ?? self.period)
     guarded = Locked(Guarded(state: State(due: due)))
     block = tick
   }
@@ -99,10 +99,10 @@ public final class DispatchTimer: Sendable {
 
   /// When the timer fires next. Setting it reschedules the timer; a past date fires at once.
   public var fireDate: Date {
-    get { MonotonicClock.shared.date(at: guarded.withLock { $0.state.due }) }
+    get { RunLoopClock.monotonic.date(at: guarded.withLock { $0.state.due }) }
     set {
       guard !newValue.timeIntervalSince1970.isNaN else { return }
-      let due = MonotonicClock.shared.instant(at: newValue)
+      let due = RunLoopClock.monotonic.instant(at: newValue)
       guarded.withLock { guarded in
         guarded.state.due = due
         arm(&guarded.state)
@@ -110,11 +110,11 @@ public final class DispatchTimer: Sendable {
     }
   }
 
-  /// By how many seconds a fire may be delayed. Setting it does not restart the phase.
-  public var tolerance: Double {
-    get { Instants.seconds(guarded.withLock { $0.state.tolerance }) }
+  /// By how much a fire may be delayed. Setting it does not restart the phase.
+  public var tolerance: Duration {
+    get { Instants.duration(guarded.withLock { $0.state.tolerance }) }
     set {
-      let wanted = newValue > 0 ? Instants.nanoseconds(newValue) : 0
+      let wanted = max(0, Instants.nanoseconds(newValue))
       guarded.withLock { guarded in
         guarded.state.tolerance = repeats ? min(wanted, period / 2) : wanted
         arm(&guarded.state)
@@ -145,7 +145,7 @@ public final class DispatchTimer: Sendable {
     }
     guard let tick else { return }
     let goesOn = tick(self)
-    let now = MonotonicClock.shared.now
+    let now = RunLoopClock.monotonic.now
     guarded.withLock { guarded in
       guarded.state.isCalling = false
       if guarded.state.due <= now, repeats {
@@ -157,7 +157,7 @@ public final class DispatchTimer: Sendable {
 
   private func arm(_ state: inout State) {
     guard let source = state.source else { return }
-    let ahead = max(0, Instants.subtract(state.due, MonotonicClock.shared.now))
+    let ahead = max(0, Instants.subtract(state.due, RunLoopClock.monotonic.now))
     let leeway = DispatchTimeInterval.nanoseconds(Int(state.tolerance))
     if repeats {
       source.schedule(

@@ -8,10 +8,8 @@ import Synchronization
 /// call from any thread.
 public enum PreciseTimer {
   /// The name of a task.
-  public struct ID: Hashable, Sendable, Comparable, CustomStringConvertible {
+  public struct ID: Hashable, Sendable, CustomStringConvertible {
     let number: UInt64
-
-    public static func < (left: ID, right: ID) -> Bool { left.number < right.number }
 
     /// The id as a number, which grows from task to task.
     public var description: String { String(number) }
@@ -31,8 +29,8 @@ public enum PreciseTimer {
   /// Runs a task at a time, once or repeatedly, until it is cancelled.
   ///
   /// - Parameters:
-  ///   - start: seconds until the first run.
-  ///   - interval: seconds between runs.
+  ///   - start: the time until the first run.
+  ///   - interval: the time between runs.
   ///   - repeats: whether it runs more than once.
   ///   - async: on a global queue; otherwise on the main queue.
   ///   - queue: another queue instead of these two.
@@ -41,7 +39,7 @@ public enum PreciseTimer {
   /// - Throws: `RunLoopError.invalidInterval` for a negative start, or an interval of 0 or less that repeats.
   @discardableResult
   public static func execTask(
-    start: Double = 0, interval: Double, repeats: Bool, async: Bool, queue: DispatchQueue? = nil,
+    start: Duration = .zero, interval: Duration, repeats: Bool, async: Bool, queue: DispatchQueue? = nil,
     task: @escaping @Sendable () -> Void
   ) throws(RunLoopError) -> ID {
     try begin(start, interval, repeats, queue ?? (async ? .global() : .main)) {
@@ -56,7 +54,8 @@ public enum PreciseTimer {
   /// - Throws: `RunLoopError.invalidInterval` for a negative start, or an interval of 0 or less that repeats.
   @discardableResult
   public static func execTask<Target: AnyObject & Sendable>(
-    target: Target, start: Double = 0, interval: Double, repeats: Bool, async: Bool, queue: DispatchQueue? = nil,
+    target: Target, start: Duration = .zero, interval: Duration, repeats: Bool, async: Bool,
+    queue: DispatchQueue? = nil,
     action: @escaping @Sendable (Target) -> Void
   ) throws(RunLoopError) -> ID {
     try begin(start, interval, repeats, queue ?? (async ? .global() : .main)) { [weak target] in
@@ -80,12 +79,12 @@ public enum PreciseTimer {
   public static var activeTasks: Set<ID> { tasks.withLock { Set($0.keys) } }
 
   private static func begin(
-    _ start: Double, _ interval: Double, _ repeats: Bool, _ queue: DispatchQueue,
+    _ start: Duration, _ interval: Duration, _ repeats: Bool, _ queue: DispatchQueue,
     _ body: @escaping @Sendable () -> Bool
   ) throws(RunLoopError) -> ID {
-    let delay = try Instants.interval(start)
-    let period = repeats || interval > 0 ? try Instants.interval(interval) : 0
-    if repeats, period == 0 { throw .invalidInterval(interval) }
+    let delay = try Instants.nanoseconds(of: start)
+    let period = repeats || interval > .zero ? try Instants.nanoseconds(of: interval) : 0
+    if repeats, period == 0 { throw .invalidInterval(0) }
     let id = ID(number: lastNumber.add(1, ordering: .relaxed).newValue)
     let timer = DispatchTimer(start: delay, period: period, repeats: repeats, queue: queue) { _ in
       let goesOn = body()

@@ -1,6 +1,6 @@
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 extension TrackedTimer {
-  /// One tick of ``TrackedRunLoop/ticks(every:tolerance:mode:)-(Double,_,_)``.
+  /// One tick of ``TrackedRunLoop/ticks(every:tolerance:mode:)``.
   public struct Tick: Sendable, Hashable {
     /// Counts from 1.
     public let number: Int
@@ -16,12 +16,12 @@ extension TrackedRunLoop {
   /// A consumer that is slower than the timer gets the newest tick.
   /// - Throws: `RunLoopError.invalidInterval`, or why the loop refused the timer.
   public func ticks(
-    every seconds: Double, tolerance: Double = 0, mode: Mode = .default
+    every interval: Duration, tolerance: Duration = .zero, mode: Mode = .default
   ) throws(RunLoopError) -> AsyncStream<TrackedTimer.Tick> {
     let (stream, continuation) = AsyncStream.makeStream(
       of: TrackedTimer.Tick.self, bufferingPolicy: .bufferingNewest(1))
     let sequence = TickSequence(continuation)
-    let timer = try TrackedTimer(timeInterval: seconds, repeats: true) { timer in
+    let timer = try TrackedTimer(after: interval, repeats: true) { timer in
       sequence.yield(.init(number: timer.firings, missed: timer.missedFirings))
     }
     timer.name = "ticks"

@@ -7,11 +7,11 @@ extension TrackedTimer {
   /// Whether the timer can still fire.
   public var isValid: Bool { status.load(ordering: .acquiring) == Status.valid }
 
-  /// Seconds between fires; 0 for a timer that does not repeat.
-  public var timeInterval: Double { isRepeating ? Instants.seconds(period) : 0 }
+  /// The time between fires; zero for a timer that does not repeat.
+  public var interval: Duration { isRepeating ? Instants.duration(period) : .zero }
 
   /// Whether the timer fires more than once.
-  public var isRepeating: Bool { withHome { _ in flags.contains(.repeats) } }
+  var isRepeating: Bool { withHome { _ in flags.contains(.repeats) } }
 
   /// When the timer fires next.
   ///
@@ -34,14 +34,32 @@ extension TrackedTimer {
     }
   }
 
-  /// By how many seconds a fire may be delayed so that timers wake the loop together; never early, and without drift.
-  ///
-  /// For a repeating timer at most half its interval. Setting it does not restart the phase; values below 0 and those
-  /// that are not numbers count as 0.
-  public var tolerance: Double {
-    get { Instants.seconds(withHome { _ in leeway }) }
+  /// How long it is until the timer fires next, by its loop's clock; negative if it is overdue. Setting it reschedules the
+  /// timer, as setting ``fireDate`` does.
+  public var timeUntilFire: Duration {
+    get {
+      let (clock, due) = clockAndDue
+      return Instants.duration(due) - Instants.duration(clock.now)
+    }
     set {
-      let wanted = newValue > 0 ? Instants.nanoseconds(newValue) : 0
+      let clock = clockAndDue.clock
+      fireDate = clock.date(at: Instants.add(clock.now, Instants.nanoseconds(newValue)))
+    }
+  }
+
+  /// The clock that the timer's date belongs to, and the date.
+  private var clockAndDue: (clock: RunLoopClock, due: Int64) {
+    withHome { core in (core?.state.pointee.clock ?? clockOutsideLoops, due) }
+  }
+
+  /// By how much a fire may be delayed so that timers wake the loop together; never early, and without drift.
+  ///
+  /// For a repeating timer at most half its interval. Setting it does not restart the phase; negative values count as
+  /// zero.
+  public var tolerance: Duration {
+    get { Instants.duration(withHome { _ in leeway }) }
+    set {
+      let wanted = max(0, Instants.nanoseconds(newValue))
       withHome { core in
         let allowed = flags.contains(.repeats) ? min(wanted, period / 2) : wanted
         guard let core else {
@@ -176,7 +194,7 @@ final class TimerExtras: Sendable {
     var name = ""
     var selector = ""
     var error: (any Error)?
-    var clock: (any RunLoopClock)?
+    var clock: (RunLoopClock)?
     var datedAt = Int64.min
     var ended: (@Sendable (TimerEnd) -> Void)?
   }
@@ -201,7 +219,7 @@ final class TimerExtras: Sendable {
   }
 
   /// The clock of the loop that the timer left, nil if that was the monotonic one.
-  var clock: (any RunLoopClock)? {
+  var clock: (RunLoopClock)? {
     get { state.withLock { $0.clock } }
     set { state.withLock { $0.clock = newValue } }
   }
@@ -294,12 +312,12 @@ extension TrackedTimer {
   var overdueSince: Int64 { flags.contains(.backdated) ? max(due, extras.load()?.datedAt ?? due) : due }
 
   /// The clock of `due` while the timer is in no loop. The caller has exclusive access to the timer.
-  var clockOutsideLoops: any RunLoopClock {
-    flags.contains(.foreignClock) ? extras.load()?.clock ?? MonotonicClock.shared : MonotonicClock.shared
+  var clockOutsideLoops: RunLoopClock {
+    flags.contains(.foreignClock) ? extras.load()?.clock ?? RunLoopClock.monotonic : RunLoopClock.monotonic
   }
 
   /// The timer leaves a loop that lives by `clock`. The caller has exclusive access to the timer.
-  func keepClock(_ clock: any RunLoopClock) {
+  func keepClock(_ clock: RunLoopClock) {
     makeExtras().clock = clock
     flags.insert(.foreignClock)
   }
@@ -325,7 +343,7 @@ extension TrackedTimer {
   public var error: (any Error)? { extras.load()?.error }
 
   /// How the timer holds its target, nil if it calls a block.
-  public var targetHolding: TargetHolding? {
+  var targetHolding: TargetHolding? {
     withHome { _ in describedTarget?.holding }
   }
 

@@ -182,11 +182,11 @@ extension TrackedTimer {
   /// target is a type does not change that, and does not end the timer.
   /// - Throws: `RunLoopError.invalidInterval`.
   public convenience init<Target>(
-    timeInterval interval: Double, target type: Target.Type, selector: String = "", userInfo: (any Sendable)? = nil,
+    after interval: Duration, target type: Target.Type, selector: String = "", userInfo: (any Sendable)? = nil,
     repeats: Bool = false, action: @escaping @Sendable (Target.Type, TrackedTimer) throws -> Void
   ) throws(RunLoopError) {
     self.init(
-      interval: try Instants.interval(interval), repeats: repeats,
+      interval: try Instants.nanoseconds(of: interval), repeats: repeats,
       action: .target(TypeTarget(type, selector) { timer in try action(type, timer) }))
     if userInfo != nil { makeExtras().setUserInfo(userInfo) }
   }

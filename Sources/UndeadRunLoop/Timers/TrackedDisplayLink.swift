@@ -37,7 +37,7 @@ public final class TrackedDisplayLink: Sendable {
   // The target is called on the loop's thread only.
   private struct Guarded: @unchecked Sendable { var state = State() }
   private let guarded = Locked(Guarded())
-  private let source: any FrameSource
+  private let source: FrameSource
   private let frameStep = Atomic(1)
 
   /// A link that calls an action of a target for each frame; add it to a loop to start it.
@@ -48,7 +48,7 @@ public final class TrackedDisplayLink: Sendable {
   ///   - selector: name of the action, for reports.
   ///   - action: called with the target and the display link at each frame.
   public init<Target: AnyObject & Sendable>(
-    target: Target, source: any FrameSource = TimedFrameSource(), selector: String = "",
+    target: Target, source: FrameSource = TimedFrameSource(), selector: String = "",
     action: @escaping @Sendable (Target, TrackedDisplayLink) -> Void
   ) {
     self.source = source
@@ -63,16 +63,14 @@ public final class TrackedDisplayLink: Sendable {
 
   deinit { invalidate() }
 
-  /// Adds the link to a mode of a loop; ``TrackedRunLoop/insert(_:forMode:)`` tells why not.
+  /// Adds the link to a mode of a loop.
   ///
-  /// - Returns: false if the link was invalidated or is in another loop, or the loop's thread has ended.
+  /// - Returns: whether the mode is new to the link.
+  /// - Throws: `RunLoopError.invalidated`, `.belongsToAnotherLoop`, `.loopFinished`, or `.tooManyTimers`.
   @discardableResult
-  public func add(to loop: TrackedRunLoop, forMode mode: TrackedRunLoop.Mode) -> Bool {
-    (try? enter(loop, forMode: mode)) != nil
-  }
-
-  /// Enters a mode of a loop; called by ``TrackedRunLoop/insert(_:forMode:)``.
-  public func enter(_ loop: TrackedRunLoop, forMode mode: TrackedRunLoop.Mode) throws(RunLoopError) -> Bool {
+  public func add(
+    to loop: TrackedRunLoop, forMode mode: TrackedRunLoop.Mode = .default
+  ) throws(RunLoopError) -> Bool {
     // What is asked of the source is asked without the lock: it may use the link.
     let made = guarded.withLock({ $0.state.target != nil && $0.state.loop == nil }) ? makeTimer() : nil
     let (timer, other) = guarded.withLock { guarded -> (TrackedTimer?, LoopIdentity?) in
@@ -98,7 +96,7 @@ public final class TrackedDisplayLink: Sendable {
     guard let timer else { throw .invalidated(item: reportName) }
     let isNew: Bool
     do {
-      isNew = try loop.add(timer, forMode: mode).get()
+      isNew = try loop.add(timer, forMode: mode)
     } catch {
       leave()
       throw error
@@ -178,14 +176,14 @@ public final class TrackedDisplayLink: Sendable {
     return divisors.min { abs(rate / $0 - preferred) < abs(rate / $1 - preferred) } ?? 1
   }
 
-  /// When the present frame began, in seconds of the loop's clock.
-  public var timestamp: Double { Instants.seconds(guarded.withLock { $0.state.timestamp }) }
+  /// When the present frame began, by the loop's clock.
+  public var timestamp: Duration { Instants.duration(guarded.withLock { $0.state.timestamp }) }
 
   /// When the next frame that the target is called for begins.
-  public var targetTimestamp: Double { Instants.seconds(guarded.withLock { $0.state.targetTimestamp }) }
+  public var targetTimestamp: Duration { Instants.duration(guarded.withLock { $0.state.targetTimestamp }) }
 
-  /// Seconds between two frames of the source.
-  public var duration: Double { 1 / Double(rate) }
+  /// The time between two frames of the source.
+  public var duration: Duration { .seconds(1) / rate }
 
   /// How many frames that the target wanted were left out, because a callback of the loop took too long or its modes did
   /// not run, since the link was made.

@@ -152,50 +152,44 @@ extension TrackedTimer {
   /// The shortest interval of a repeating timer, in nanoseconds: 0.1 ms, as on Apple platforms.
   static let shortestPeriod: Int64 = 100_000
 
-  /// A timer that calls a block; add it to a loop to start it.
-  ///
-  /// - Parameters:
-  ///   - interval: seconds until it fires, and between fires if it repeats. 0 with `repeats` means 0.1 ms.
-  ///   - repeats: whether it fires again and again until it is invalidated.
-  ///   - block: called on the loop's thread with the timer. If it throws, the timer is invalidated and the error reported.
-  /// - Throws: `RunLoopError.invalidInterval` for an interval that is negative, not finite, or too long.
-  public convenience init(
-    timeInterval interval: Double, repeats: Bool = false, block: @escaping @Sendable (TrackedTimer) throws -> Void
-  ) throws(RunLoopError) {
-    self.init(interval: try Instants.interval(interval), repeats: repeats, action: .block(block))
-  }
-
   /// A timer that calls a block after a duration; add it to a loop to start it.
   ///
+  /// - Parameters:
+  ///   - interval: from one fire to the next, and to the first. Zero with `repeats` means 0.1 ms.
+  ///   - repeats: true to fire until it is invalidated, false to fire once.
+  ///   - userInfo: the block reads it from the timer; released when the timer ends.
+  ///   - block: called on the loop's thread with the timer. If it throws, the timer is invalidated and the error reported.
   /// - Throws: `RunLoopError.invalidInterval` for a negative duration, or one of more than 292 years.
   public convenience init(
-    after interval: Duration, repeats: Bool = false, block: @escaping @Sendable (TrackedTimer) throws -> Void
+    after interval: Duration, repeats: Bool = false, userInfo: (any Sendable)? = nil,
+    block: @escaping @Sendable (TrackedTimer) throws -> Void
   ) throws(RunLoopError) {
-    self.init(interval: try Instants.interval(interval), repeats: repeats, action: .block(block))
+    self.init(interval: try Instants.nanoseconds(of: interval), repeats: repeats, action: .block(block))
+    if userInfo != nil { makeExtras().setUserInfo(userInfo) }
   }
 
   /// A timer that calls a block for the first time at a date; add it to a loop to start it.
   ///
   /// - Parameters:
   ///   - fireDate: the first fire; a date in the past fires at once.
-  ///   - interval: seconds between fires; it reads 0 for a timer that does not repeat.
+  ///   - interval: from one fire to the next; it reads zero for a timer that does not repeat.
   ///   - repeats: true to fire until it is invalidated, false to fire once.
+  ///   - userInfo: the block reads it from the timer; released when the timer ends.
   ///   - block: called with the timer at each fire.
   /// - Throws: `RunLoopError.invalidInterval` or `.invalidDate`.
   public convenience init(
-    fire fireDate: Date, interval: Double, repeats: Bool,
+    fire fireDate: Date, interval: Duration, repeats: Bool, userInfo: (any Sendable)? = nil,
     block: @escaping @Sendable (TrackedTimer) throws -> Void
   ) throws(RunLoopError) {
-    let period = try Instants.interval(interval)
     guard !fireDate.timeIntervalSince1970.isNaN else { throw .invalidDate }
-    self.init(interval: period, repeats: repeats, action: .block(block))
-    setDate(MonotonicClock.shared.instant(at: fireDate), now: undead_loop_monotonic())
+    try self.init(after: interval, repeats: repeats, userInfo: userInfo, block: block)
+    setDate(RunLoopClock.monotonic.instant(at: fireDate), now: undead_loop_monotonic())
   }
 
   /// A timer that calls an action of a target; add it to a loop to start it.
   ///
   /// - Parameters:
-  ///   - interval: seconds until it fires, and between fires if it repeats.
+  ///   - interval: from one fire to the next, and to the first. Zero with `repeats` means 0.1 ms.
   ///   - target: what `action` is called with.
   ///   - holding: how the target is held. As with `NSTimer` it is held strongly until the timer is invalidated.
   ///   - selector: the name of the action for reports.
@@ -205,28 +199,28 @@ extension TrackedTimer {
   /// - Throws: `RunLoopError.invalidInterval`.
   @inlinable
   public convenience init<Target: AnyObject & Sendable>(
-    timeInterval interval: Double, target: Target, holding: TargetHolding = .strong, selector: String = "",
+    after interval: Duration, target: Target, holding: TargetHolding = .strong, selector: String = "",
     userInfo: (any Sendable)? = nil, repeats: Bool = false,
     action: @escaping @Sendable (Target, TrackedTimer) throws -> Void
   ) throws(RunLoopError) {
     try self.init(
-      timeInterval: interval, repeats: repeats, confined: false, target: target, holding: holding, selector: selector,
+      after: interval, repeats: repeats, confined: false, target: target, holding: holding, selector: selector,
       userInfo: userInfo, action: action)
   }
 
   // Inlined into the program, because closures cost less where the class of the target is known.
   @inlinable
   convenience init<Target: AnyObject>(
-    timeInterval interval: Double, repeats: Bool, confined: Bool, target: Target, holding: TargetHolding,
+    after interval: Duration, repeats: Bool, confined: Bool, target: Target, holding: TargetHolding,
     selector: String, userInfo: (any Sendable)?, action: @escaping (Target, TrackedTimer) throws -> Void
   ) throws(RunLoopError) {
     if holding == .strong {
       try self.init(
-        timeInterval: interval, repeats: repeats, confined: confined, strong: target, selector: selector,
+        after: interval, repeats: repeats, confined: confined, strong: target, selector: selector,
         userInfo: userInfo, method: TimerTarget.erase(action))
     } else {
       try self.init(
-        timeInterval: interval, repeats: repeats, confined: confined, other: target, holding: holding,
+        after: interval, repeats: repeats, confined: confined, other: target, holding: holding,
         selector: selector, userInfo: userInfo, method: TimerTarget.erase(action))
     }
   }
@@ -234,12 +228,13 @@ extension TrackedTimer {
   /// - Parameter method: called with the target.
   @usableFromInline
   convenience init(
-    timeInterval interval: Double, repeats: Bool, confined: Bool, strong target: consuming AnyObject, selector: String,
+    after interval: Duration, repeats: Bool, confined: Bool, strong target: consuming AnyObject, selector: String,
     userInfo: (any Sendable)?, method: consuming @escaping (AnyObject, TrackedTimer) throws -> Void
   ) throws(RunLoopError) {
     let isProxy = ProxyTypes.isProxy(target)
     self.init(
-      interval: try Instants.interval(interval), repeats: repeats, confined: confined, action: .method(consume method),
+      interval: try Instants.nanoseconds(of: interval), repeats: repeats, confined: confined,
+      action: .method(consume method),
       target: consume target, isProxy: isProxy)
     if userInfo != nil { makeExtras().setUserInfo(userInfo) }
     if !selector.isEmpty { makeExtras().selector = selector }
@@ -248,13 +243,13 @@ extension TrackedTimer {
   /// - Parameter method: called with the target.
   @usableFromInline
   convenience init(
-    timeInterval interval: Double, repeats: Bool, confined: Bool, other target: AnyObject, holding: TargetHolding,
+    after interval: Duration, repeats: Bool, confined: Bool, other target: AnyObject, holding: TargetHolding,
     selector: String, userInfo: (any Sendable)?, method: @escaping (AnyObject, TrackedTimer) throws -> Void
   ) throws(RunLoopError) {
     let held =
       holding == .weak ? WeakTarget(target, selector, method) : UnretainedTarget(target, selector, method)
     self.init(
-      interval: try Instants.interval(interval), repeats: repeats, confined: confined, action: .target(held))
+      interval: try Instants.nanoseconds(of: interval), repeats: repeats, confined: confined, action: .target(held))
     if userInfo != nil { makeExtras().setUserInfo(userInfo) }
   }
 
@@ -272,40 +267,11 @@ extension TrackedTimer {
 
   /// A timer of the library's own that calls a block once, at an instant of `clock`.
   convenience init(
-    due: Int64, clock: any RunLoopClock, leeway: Int64, block: @escaping @Sendable (TrackedTimer) -> Void
+    due: Int64, clock: RunLoopClock, leeway: Int64, block: @escaping @Sendable (TrackedTimer) -> Void
   ) {
     self.init(due: due, period: 0, flags: .quiet, action: .block(block))
     self.leeway = leeway
     if clock.kernelClock != .monotonic { keepClock(clock) }
-  }
-
-  /// A timer that calls a block, added to the calling thread's loop in its default mode.
-  ///
-  /// - Throws: `RunLoopError.invalidInterval`, or `.loopFinished` while the thread is ending.
-  @discardableResult
-  public static func scheduledTimer(
-    withTimeInterval interval: Double, repeats: Bool, block: @escaping @Sendable (TrackedTimer) throws -> Void
-  ) throws(RunLoopError) -> TrackedTimer {
-    let timer = try TrackedTimer(timeInterval: interval, repeats: repeats, block: block)
-    _ = try TrackedRunLoop.current.add(timer, forMode: .default).get()
-    return timer
-  }
-
-  /// A timer that calls an action of a target, added to the calling thread's loop in its default mode.
-  ///
-  /// The target is held strongly until the timer is invalidated unless `holding` says otherwise.
-  /// - Throws: `RunLoopError.invalidInterval`, or `.loopFinished` while the thread is ending.
-  @discardableResult
-  public static func scheduledTimer<Target: AnyObject & Sendable>(
-    timeInterval interval: Double, target: Target, holding: TargetHolding = .strong, selector: String = "",
-    userInfo: (any Sendable)? = nil, repeats: Bool,
-    action: @escaping @Sendable (Target, TrackedTimer) throws -> Void
-  ) throws(RunLoopError) -> TrackedTimer {
-    let timer = try TrackedTimer(
-      timeInterval: interval, target: target, holding: holding, selector: selector, userInfo: userInfo,
-      repeats: repeats, action: action)
-    _ = try TrackedRunLoop.current.add(timer, forMode: .default).get()
-    return timer
   }
 }
 #endif

@@ -20,7 +20,7 @@ public final class WeakTimer: Sendable {
   /// A timer on a Dispatch queue; ``schedule()`` starts it.
   ///
   /// - Parameters:
-  ///   - interval: seconds until it fires, and between fires if it repeats.
+  ///   - interval: the time until it fires, and between fires if it repeats.
   ///   - target: held weakly.
   ///   - userInfo: kept for the callback, which reads it from the timer; released when the timer ends.
   ///   - repeats: true to fire until it is invalidated, false to fire once.
@@ -28,7 +28,7 @@ public final class WeakTimer: Sendable {
   ///   - action: called with the target at each fire.
   /// - Throws: `RunLoopError.invalidInterval`.
   public init<Target: AnyObject & Sendable>(
-    timeInterval interval: Double, target: Target, userInfo: (any Sendable)? = nil, repeats: Bool,
+    timeInterval interval: Duration, target: Target, userInfo: (any Sendable)? = nil, repeats: Bool,
     dispatchQueue queue: DispatchQueue, action: @escaping @Sendable (Target, WeakTimer) -> Void
   ) throws(RunLoopError) {
     let handle = Handle()
@@ -44,7 +44,7 @@ public final class WeakTimer: Sendable {
   /// A timer on a run loop; ``schedule()`` starts it.
   ///
   /// - Parameters:
-  ///   - interval: seconds until it fires, and between fires if it repeats.
+  ///   - interval: the time until it fires, and between fires if it repeats.
   ///   - target: held weakly.
   ///   - userInfo: kept for the callback, which reads it from the timer; released when the timer ends.
   ///   - repeats: true to fire until it is invalidated, false to fire once.
@@ -53,14 +53,14 @@ public final class WeakTimer: Sendable {
   ///   - action: called with the target at each fire.
   /// - Throws: `RunLoopError.invalidInterval`.
   public init<Target: AnyObject & Sendable>(
-    timeInterval interval: Double, target: Target, userInfo: (any Sendable)? = nil, repeats: Bool,
+    timeInterval interval: Duration, target: Target, userInfo: (any Sendable)? = nil, repeats: Bool,
     loop: TrackedRunLoop = .current, mode: TrackedRunLoop.Mode = .default,
     action: @escaping @Sendable (Target, WeakTimer) -> Void
   ) throws(RunLoopError) {
     let handle = Handle(start: (loop, mode))
     self.handle = handle
     self.userInfo = userInfo
-    let timer = try TrackedTimer(timeInterval: interval, target: target, holding: .weak, repeats: repeats) {
+    let timer = try TrackedTimer(after: interval, target: target, holding: .weak, repeats: repeats) {
       target, _ in
       if let timer = handle.timer { action(target, timer) }
     }
@@ -74,7 +74,7 @@ public final class WeakTimer: Sendable {
   /// It has no target to end with: the block is kept, with what it captures, until the timer ends.
   ///
   /// - Parameters:
-  ///   - interval: seconds until it fires, and between fires if it repeats.
+  ///   - interval: the time until it fires, and between fires if it repeats.
   ///   - userInfo: for the block to read from the timer.
   ///   - repeats: true to fire until it is invalidated, false to fire once.
   ///   - loop: keeps the timer while it is scheduled.
@@ -82,13 +82,13 @@ public final class WeakTimer: Sendable {
   ///   - block: called with the timer at each fire.
   /// - Throws: `RunLoopError.invalidInterval`.
   public init(
-    timeInterval interval: Double, userInfo: (any Sendable)? = nil, repeats: Bool, loop: TrackedRunLoop = .current,
+    timeInterval interval: Duration, userInfo: (any Sendable)? = nil, repeats: Bool, loop: TrackedRunLoop = .current,
     mode: TrackedRunLoop.Mode = .default, block: @escaping @Sendable (WeakTimer) -> Void
   ) throws(RunLoopError) {
     let handle = Handle(start: (loop, mode))
     self.handle = handle
     self.userInfo = userInfo
-    let timer = try TrackedTimer(timeInterval: interval, repeats: repeats) { _ in
+    let timer = try TrackedTimer(after: interval, repeats: repeats) { _ in
       if let timer = handle.timer { block(timer) }
     }
     engine = .loop(timer)
@@ -103,7 +103,7 @@ public final class WeakTimer: Sendable {
     case .queue(let timer): timer.resume()
     case .loop(let timer):
       guard timer.isValid, let (loop, mode) = handle.keep(self) else { return }
-      if case .failure = loop.add(timer, forMode: mode) { timer.invalidate() }
+      if (try? loop.add(timer, forMode: mode)) == nil { timer.invalidate() }
     }
   }
 
@@ -111,7 +111,7 @@ public final class WeakTimer: Sendable {
   ///
   /// - Throws: `RunLoopError.invalidInterval`.
   public static func scheduledTimer<Target: AnyObject & Sendable>(
-    timeInterval interval: Double, target: Target, userInfo: (any Sendable)? = nil, repeats: Bool,
+    timeInterval interval: Duration, target: Target, userInfo: (any Sendable)? = nil, repeats: Bool,
     dispatchQueue queue: DispatchQueue, action: @escaping @Sendable (Target, WeakTimer) -> Void
   ) throws(RunLoopError) -> WeakTimer {
     let timer = try WeakTimer(
@@ -126,7 +126,7 @@ public final class WeakTimer: Sendable {
   /// - Throws: `RunLoopError.invalidInterval`.
   @discardableResult
   public static func scheduledTimer<Target: AnyObject & Sendable>(
-    timeInterval interval: Double, target: Target, userInfo: (any Sendable)? = nil, repeats: Bool,
+    timeInterval interval: Duration, target: Target, userInfo: (any Sendable)? = nil, repeats: Bool,
     loop: TrackedRunLoop = .current, mode: TrackedRunLoop.Mode = .default,
     action: @escaping @Sendable (Target, WeakTimer) -> Void
   ) throws(RunLoopError) -> WeakTimer {
@@ -142,7 +142,7 @@ public final class WeakTimer: Sendable {
   /// - Throws: `RunLoopError.invalidInterval`.
   @discardableResult
   public static func scheduledTimer(
-    timeInterval interval: Double, userInfo: (any Sendable)? = nil, repeats: Bool, loop: TrackedRunLoop = .current,
+    timeInterval interval: Duration, userInfo: (any Sendable)? = nil, repeats: Bool, loop: TrackedRunLoop = .current,
     mode: TrackedRunLoop.Mode = .default, block: @escaping @Sendable (WeakTimer) -> Void
   ) throws(RunLoopError) -> WeakTimer {
     let timer = try WeakTimer(
@@ -175,8 +175,8 @@ public final class WeakTimer: Sendable {
     }
   }
 
-  /// By how many seconds a fire may be delayed. Setting it does not restart the phase.
-  public var tolerance: Double {
+  /// By how much a fire may be delayed. Setting it does not restart the phase.
+  public var tolerance: Duration {
     get {
       switch engine {
       case .queue(let timer): timer.tolerance

@@ -38,8 +38,8 @@ final class StressWorker {
     case 0...4: schedule(index, loop)
     case 5...7: withTimer { invalidate($0) }
     case 8: withTimer { setDate($0) }
-    case 9: withTimer { $0.timer.tolerance = Double(random(0...2000)) / 1e6 }
-    case 10: withTimer { if let loop = $0.loop { stress.loops[loop].add($0.timer, forMode: mode()) } }
+    case 9: withTimer { $0.timer.tolerance = .microseconds(random(0...2000)) }
+    case 10: withTimer { if let loop = $0.loop { _ = try? stress.loops[loop].add($0.timer, forMode: mode()) } }
     case 11: withTimer { if let loop = $0.loop { stress.loops[loop].remove($0.timer, forMode: mode()) } }
     case 12: withTimer { if $0.loop == nil { move($0, to: loop) } }
     case 13: withTimer { fire($0) }
@@ -68,7 +68,7 @@ final class StressWorker {
     let object = StressedObject(stress)
     let mode = mode()
     let mayMove = random(0...3) == 0
-    let seconds = Double(microseconds) / 1e6
+    let interval = Duration.microseconds(microseconds)
     let callback: @Sendable (TrackedTimer) -> Void = { _ in
       object.touch()
       facts.fired()
@@ -76,8 +76,8 @@ final class StressWorker {
     do {
       let timer =
         repeats
-        ? try loop.schedule(every: seconds, mode: mode, callback)
-        : try loop.schedule(after: seconds, mode: mode, callback)
+        ? try loop.schedule(every: interval, mode: mode, callback)
+        : try loop.schedule(after: interval, mode: mode, callback)
       stress.timers.withLock { $0.append(StressedTimer(timer, facts, mayMove ? nil : index)) }
     } catch {
       if !stress.mayEnd(index) { stress.complain("\(loop) took no timer: \(error)") }
@@ -100,7 +100,7 @@ final class StressWorker {
 
   private func move(_ timer: StressedTimer, to loop: TrackedRunLoop) {
     for other in stress.loops { for mode in Self.modes { other.remove(timer.timer, forMode: mode) } }
-    loop.add(timer.timer, forMode: mode())
+    _ = try? loop.add(timer.timer, forMode: mode())
   }
 
   private func invalidate(_ timer: StressedTimer) {
@@ -153,7 +153,7 @@ final class StressWorker {
   private func performLater(_ index: Int, _ loop: TrackedRunLoop) {
     let object = StressedObject(stress)
     do throws(RunLoopError) {
-      try loop.perform(after: Double(random(0...2000)) / 1e6, on: object) { $0.touch() }
+      try loop.perform(after: .microseconds(random(0...2000)), on: object) { $0.touch() }
     } catch {
       if !stress.mayEnd(index) { stress.complain("\(loop) took no delayed block: \(error)") }
     }
@@ -172,7 +172,7 @@ final class StressWorker {
   private func observe(_ loop: TrackedRunLoop) {
     let object = StressedObject(stress)
     let observer = TrackedRunLoopObserver(repeats: random(0...1) == 0) { _, _ in object.touch() }
-    loop.add(observer, forMode: mode())
+    _ = try? loop.add(observer, forMode: mode())
     switch random(0...2) {
     case 0: observer.invalidate()
     case 1: loop.perform { observer.invalidate() }
@@ -185,7 +185,7 @@ final class StressWorker {
       _ = timer.timer.fireDate
       _ = timer.timer.firings
       _ = timer.timer.isValid
-      _ = loop.contains(timer.timer, forMode: .default)
+      _ = timer.timer.tolerance
     }
     if random(0...3) == 0 { loop.addCommonMode(.init("stress")) }
     _ = loop.currentMode

@@ -30,12 +30,12 @@ final class StressedLoop: StressWorld {
 
   func schedule(_ timer: Int, after: Int, repeats: Bool, tolerance: Int, _ mode: String) {
     let callback = Callback(self, "timer \(timer)")
-    let seconds = Double(after) / 1000
+    let interval = Duration.milliseconds(after)
     do {
       let made =
         repeats
-        ? try loop.schedule(every: seconds, mode: self.mode(mode)) { _ in callback.call() }
-        : try loop.schedule(after: seconds, mode: self.mode(mode)) { _ in callback.call() }
+        ? try loop.schedule(every: interval, mode: self.mode(mode)) { _ in callback.call() }
+        : try loop.schedule(after: interval, mode: self.mode(mode)) { _ in callback.call() }
       timers.append(made)
       if tolerance > 0 { setTolerance(timer, tolerance) }
     } catch {
@@ -47,13 +47,11 @@ final class StressedLoop: StressWorld {
 
   func setDate(_ timer: Int, _ date: Int) { timers[timer].fireDate = clock.date(at: Int64(date) * 1_000_000) }
 
-  func setTolerance(_ timer: Int, _ tolerance: Int) { timers[timer].tolerance = Double(tolerance) / 1000 }
+  func setTolerance(_ timer: Int, _ tolerance: Int) { timers[timer].tolerance = .milliseconds(tolerance) }
 
   func add(_ timer: Int, _ mode: String) -> String {
-    switch loop.add(timers[timer], forMode: self.mode(mode)) {
-    case .success(let isNew): isNew ? "added" : "there already"
-    case .failure: "refused"
-    }
+    guard let isNew = try? loop.add(timers[timer], forMode: self.mode(mode)) else { return "refused" }
+    return isNew ? "added" : "there already"
   }
 
   func remove(_ timer: Int, _ mode: String) { loop.remove(timers[timer], forMode: self.mode(mode)) }

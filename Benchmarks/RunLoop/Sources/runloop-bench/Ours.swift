@@ -18,11 +18,11 @@ struct OursWithTargets: Peer {
     timers.reserveCapacity(count)
     let begin = now()
     for index in 0..<count {
-      let timer = try? TrackedTimer(timeInterval: 1000 + Double(index) * 1e-6, target: target) { target, _ in
+      let timer = try? TrackedTimer(after: far(index), target: target) { target, _ in
         target.tick()
       }
       guard let timer else { continue }
-      loop.add(timer, forMode: .default)
+      _ = try? loop.add(timer, forMode: .default)
       timers.append(timer)
     }
     for timer in timers { timer.invalidate() }
@@ -38,8 +38,8 @@ struct OursWithTargets: Peer {
     let target = Target()
     var begin = now()
     for delay in delays {
-      let timer = try? TrackedTimer(timeInterval: Double(delay) / 1e9, target: target) { target, _ in target.tick() }
-      if let timer { loop.add(timer, forMode: .default) }
+      let timer = try? TrackedTimer(after: .nanoseconds(delay), target: target) { target, _ in target.tick() }
+      if let timer { _ = try? loop.add(timer, forMode: .default) }
     }
     let scheduling = now() - begin
     while now() < begin + (delays.max() ?? 0) {}
@@ -53,8 +53,8 @@ struct OursWithTargets: Peer {
     let target = Target()
     let begin = now()
     for _ in 0..<count {
-      if let timer = try? TrackedTimer(timeInterval: 0, target: target, action: { target, _ in target.tick() }) {
-        loop.add(timer, forMode: .default)
+      if let timer = try? TrackedTimer(after: .zero, target: target, action: { target, _ in target.tick() }) {
+        _ = try? loop.add(timer, forMode: .default)
       }
     }
     while target.fired.count < count { loop.run(for: .zero) }
@@ -76,7 +76,7 @@ struct Ours: Peer {
     timers.reserveCapacity(delays.count)
     let begin = now()
     for delay in delays {
-      if let timer = try? loop.schedule(after: Double(delay) / 1e9, { _ in }) { timers.append(timer) }
+      if let timer = try? loop.schedule(after: .nanoseconds(delay), { _ in }) { timers.append(timer) }
     }
     for index in order { timers[index].invalidate() }
     return now() - begin
@@ -99,7 +99,7 @@ struct Ours: Peer {
     timers.reserveCapacity(count)
     let begin = now()
     for index in 0..<count {
-      if let timer = try? loop.schedule(after: 1000 + Double(index) * 1e-6, { _ in }) { timers.append(timer) }
+      if let timer = try? loop.schedule(after: far(index), { _ in }) { timers.append(timer) }
     }
     for timer in timers { timer.invalidate() }
     return now() - begin
@@ -109,7 +109,7 @@ struct Ours: Peer {
     let loop = TrackedRunLoop.current
     let fired = Fired()
     let begin = now()
-    for _ in 0..<count { _ = try? loop.schedule(after: 0) { _ in fired.count &+= 1 } }
+    for _ in 0..<count { _ = try? loop.schedule(after: .zero) { _ in fired.count &+= 1 } }
     while fired.count < count { loop.run(for: .zero) }
     return now() - begin
   }
@@ -125,8 +125,8 @@ struct Ours: Peer {
     // Counted on the loop's thread only, which does not run any of the timers yet.
     Tally.fired = 0
     let begin = now()
-    for _ in 1..<count { _ = try? thread.loop.schedule(after: 0) { _ in Tally.fired &+= 1 } }
-    _ = try? thread.loop.schedule(after: 0) { _ in done.signal() }
+    for _ in 1..<count { _ = try? thread.loop.schedule(after: .zero) { _ in Tally.fired &+= 1 } }
+    _ = try? thread.loop.schedule(after: .zero) { _ in done.signal() }
     done.wait()
     let spent = now() - begin
     precondition(Tally.fired == count - 1)
@@ -137,7 +137,7 @@ struct Ours: Peer {
     let loop = TrackedRunLoop.current
     let fired = Fired()
     var begin = now()
-    for delay in delays { _ = try? loop.schedule(after: Double(delay) / 1e9) { _ in fired.count &+= 1 } }
+    for delay in delays { _ = try? loop.schedule(after: .nanoseconds(delay)) { _ in fired.count &+= 1 } }
     let scheduling = now() - begin
     while now() < begin + (delays.max() ?? 0) {}
     begin = now()
@@ -151,12 +151,12 @@ struct Ours: Peer {
     var timers: [TrackedTimer] = []
     for index in 0..<count {
       let phase = interval + Int64(index) * interval / Int64(count)
-      let timer = try? TrackedTimer(timeInterval: Double(interval) / 1e9, repeats: true) { _ in
+      let timer = try? TrackedTimer(after: .nanoseconds(interval), repeats: true) { _ in
         log.note(start: begin + phase, interval: interval)
       }
       guard let timer else { continue }
-      loop.add(timer, forMode: .default)
-      loop.setFirstFire(of: timer, after: begin + phase - now())
+      _ = try? loop.add(timer, forMode: .default)
+      timer.timeUntilFire = .nanoseconds(begin + phase - now())
       timers.append(timer)
     }
     loop.run(for: .seconds(seconds))
@@ -167,16 +167,13 @@ struct Ours: Peer {
 
 /// What `body` returns while a timer waits that is due much later than all others.
 private func afterFarTimer(_ body: () -> Int64) -> Int64? {
-  let far = try? TrackedRunLoop.current.schedule(after: 100_000) { _ in }
+  let far = try? TrackedRunLoop.current.schedule(after: .seconds(100_000)) { _ in }
   defer { far?.invalidate() }
   return body()
 }
 
-extension TrackedRunLoop {
-  fileprivate func setFirstFire(of timer: TrackedTimer, after nanoseconds: Int64) {
-    timer.fireDate = clock.date(at: clock.now + nanoseconds)
-  }
-}
+/// An interval that does not pass while a benchmark runs, and another one for each index.
+func far(_ index: Int) -> Duration { .nanoseconds(1_000_000_000_000 + index * 1000) }
 
 /// Counts on one thread.
 final class Fired: @unchecked Sendable { var count = 0 }

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import UndeadRunLoop
 
@@ -127,36 +128,49 @@ private func tolerance() {
   for milliseconds in [0, 1, 5] {
     let loop = TrackedRunLoop()
     let timers = (0..<1000).compactMap { index -> TrackedTimer? in
-      guard let timer = try? TrackedTimer(timeInterval: 0.01, repeats: true, block: { _ in }) else { return nil }
-      timer.tolerance = Double(milliseconds) / 1000
-      loop.add(timer, forMode: .default)
-      timer.fireDate = loop.clock.date(at: loop.clock.now + 10_000_000 + Int64(index) * 10_000)
+      guard let timer = try? TrackedTimer(after: .milliseconds(10), repeats: true, block: { _ in }) else { return nil }
+      timer.tolerance = .milliseconds(milliseconds)
+      _ = try? loop.add(timer, forMode: .default)
+      timer.timeUntilFire = .microseconds(10_000 + index * 10)
       return timer
     }
-    let (cpu, wakeUps) = (cpuSeconds(), loop.inspection().wakeUps)
+    let (cpu, before) = (cpuSeconds(), wakeUps(of: loop))
     loop.run(for: .seconds(2))
     let percent = ((cpuSeconds() - cpu) / 2 * 1000).rounded() / 10
-    print("\(column("\(milliseconds) ms")) \((loop.inspection().wakeUps - wakeUps) / 2) wake-ups/s, CPU \(percent) %")
+    print("\(column("\(milliseconds) ms")) \((wakeUps(of: loop) - before) / 2) wake-ups/s, CPU \(percent) %")
     for timer in timers { timer.invalidate() }
   }
 }
 
 private func idle() {
   let loop = TrackedRunLoop()
-  _ = try? loop.schedule(after: 1000) { _ in }
+  _ = try? loop.schedule(after: .seconds(1000)) { _ in }
   let (switches, cpu) = (contextSwitches(), cpuSeconds())
-  let wakeUps = loop.inspection().wakeUps
+  let before = wakeUps(of: loop)
   loop.run(for: .seconds(3))
-  let early = loop.inspection().wakeUps - wakeUps - 1
+  let early = wakeUps(of: loop) - before - 1
   let microseconds = Int((cpuSeconds() - cpu) * 1e6)
   print(
     "idle for 3 s: \(early) wake-ups before the end, \(contextSwitches() - switches) context switches, "
       + "\(microseconds) us of CPU time")
 }
 
+/// How often a loop has slept.
+private func wakeUps(of loop: TrackedRunLoop) -> Int {
+  struct Inspection: Decodable {
+    struct Loop: Decodable {
+      let name: String
+      let wakeUps: Int
+    }
+    let loops: [Loop]
+  }
+  let json = try? TrackedRunLoop.inspect().json()
+  let seen = json.flatMap { try? JSONDecoder().decode(Inspection.self, from: Data($0.utf8)) }
+  return seen?.loops.first { $0.name == loop.name }?.wakeUps ?? 0
+}
+
 /// Resident bytes of each of a million live timers.
 private func memory() {
-  func far(_ index: Int) -> Double { 1000 + Double(index) * 1e-6 }
   bytes("a block that captures nothing") { loop, index in try? loop.schedule(after: far(index)) { _ in } }
   bytes("a block with a context of 32 bytes") { loop, index in
     try? loop.schedule(after: far(index)) { _ in precondition(index >= 0) }
@@ -165,8 +179,8 @@ private func memory() {
   bytes("that repeat") { loop, index in try? loop.schedule(every: far(index)) { _ in } }
   let target = Fired()
   bytes("with a target") { loop, index in
-    let timer = try? TrackedTimer(timeInterval: far(index), target: target) { target, _ in target.count &+= 1 }
-    if let timer { loop.add(timer, forMode: .default) }
+    let timer = try? TrackedTimer(after: far(index), target: target) { target, _ in target.count &+= 1 }
+    if let timer { _ = try? loop.add(timer, forMode: .default) }
     return timer
   }
 }

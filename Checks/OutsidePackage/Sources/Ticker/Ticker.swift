@@ -10,7 +10,7 @@ public func tickForAMoment() throws -> Bool {
     if timer.firings == 3 { TrackedRunLoop.current.stop() }
   }
   timer.name = "poll"
-  TrackedRunLoop.current.add(timer, forMode: .default)
+  try TrackedRunLoop.current.add(timer, forMode: .default)
   TrackedRunLoop.current.run(for: .seconds(60))
   return timer.firings >= 3
 }

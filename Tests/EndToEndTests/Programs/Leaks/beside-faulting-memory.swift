@@ -1,6 +1,9 @@
 // Objects in memory with pages that fault when they are read although the map says that they are readable: guards, and
 // what lies behind the end of a file that was cut off. What lies beside them counts, and leaks elsewhere are found.
 // EXPECT leak kind=retainCycle types=App.Leaked fields=me count=1
+// CASE beside-faulting-memory
+// CASE beside-faulting-memory-in-a-copy
+// SHELL UNDEAD_SCAN=fork exec $RUN
 import Glibc
 
 final class Node {

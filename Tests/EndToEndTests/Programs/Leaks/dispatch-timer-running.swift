@@ -1,5 +1,9 @@
-// A running dispatch timer whose handler captures the owner.
+// A running dispatch timer whose handler captures the owner; one that fires all the time is in a queue, or was just called, when
+// the program ends.
 // EXPECT suspect kind=heldByDispatchSource types=App.Heartbeat count=3 closureAt=closure
+// CASE dispatch-timer-running
+// CASE dispatch-timer-firing-fast
+// FLAGS -D FAST
 import Dispatch
 import Glibc
 
@@ -8,7 +12,11 @@ final class Heartbeat {
   let source = DispatchSource.makeTimerSource()
   func start() {
     source.setEventHandler { self.beats += 1 }  // @closure
-    source.schedule(deadline: .now() + 500, repeating: 500)
+    #if FAST
+      source.schedule(deadline: .now(), repeating: .microseconds(200))
+    #else
+      source.schedule(deadline: .now() + 500, repeating: 500)
+    #endif
     source.resume()
   }
   deinit { source.cancel() }

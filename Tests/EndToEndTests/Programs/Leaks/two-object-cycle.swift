@@ -1,5 +1,13 @@
-// Two objects that hold each other, made in a loop.
+// Two objects that hold each other, made in a loop. Without reflection metadata there are no field names; without a symbol table and
+// debug information types and fields come from the metadata.
+// CASE two-object-cycle
 // EXPECT leak kind=retainCycle types=App.Owner,App.Item fields=item,owner count=10 at=owner|item
+// CASE no-reflection-metadata
+// FLAGS -Xfrontend -disable-reflection-metadata
+// EXPECT leak kind=retainCycle types=App.Owner,App.Item count=10 at=owner|item
+// CASE stripped
+// FLAGS -Xlinker --strip-all
+// EXPECT leak kind=retainCycle types=App.Owner,App.Item fields=item,owner count=10
 final class Owner {
   var name = "owner"
   var item: Item?

@@ -1,5 +1,10 @@
-// A global holds each leaked cycle weakly and unowned: the leaks must be found all the same.
+// A global holds each leaked cycle weakly and unowned: the leaks must be found all the same, and if nothing says
+// who made a block.
+// CASE weak-and-unowned-to-cycle
 // EXPECT leak kind=retainCycle types=App.Parent,App.Child fields=child,parent count=100 at=parent|child
+// CASE unowned-to-cycle-unrecorded
+// EXPECT leak kind=retainCycle types=App.Parent,App.Child fields=child,parent count=100
+// OPTIONS --stacks none
 final class Parent {
   var child: Child?
 }
