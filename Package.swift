@@ -93,7 +93,7 @@ let package = Package(
     .target(name: "UndeadSystem"),
     .target(name: "UndeadReport", dependencies: ["CUndeadInterface", "UndeadSystem"]),
     .target(name: "UndeadHeap", dependencies: ["UndeadReport", "UndeadSystem"]),
-    .target(name: "Undead", dependencies: ["CUndead", "UndeadHeap", "UndeadReport", "UndeadSystem"]),
+    .target(name: "Undead", dependencies: ["CUndead", "UndeadReport", "UndeadSystem"]),
     .target(name: "UndeadXCTest", dependencies: ["Undead", "UndeadReport", "UndeadSystem"]),
     .target(name: "UndeadTesting", dependencies: ["Undead", "UndeadReport", "UndeadSystem"]),
     .target(name: "CUndeadRunLoop"),
@@ -251,15 +251,38 @@ if Context.environment["UNDEAD_ONLY_TOOL"] == "1" {
   }
   package.targets.removeAll { !needed.contains($0.name) }
   package.dependencies.removeLast(package.dependencies.count - 1)  // all but swift-argument-parser
-  // Of what reads and writes reports speed is not noticed, but how long the optimiser takes is. Heaps have many objects: what reads
-  // them is not among these.
-  for target in package.targets
-  where ["UndeadReport", "UndeadPage", "UndeadProfile", "UndeadTool"].contains(target.name) {
-    target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
+}
+
+// How long the optimiser takes is noticed, how long a page, an answer or the reading of options takes is not: what walks a heap or a
+// graph lies below these. Reports are analysed by the tens of thousands, but two passes find little there that others have not found.
+for target in package.targets {
+  switch target.name {
+  case "UndeadPage", "UndeadService", "UndeadTool": target.optimize("-Onone", "-assert-config", "Release")
+  case "UndeadProfile": target.optimize("-Osize")
+  case "UndeadReport":
+    target.optimize(
+      "-Osize", "-Xllvm", "-sil-disable-pass=function-signature-opts", "-Xllvm", "-sil-disable-pass=closure-specialize")
+  default: break
+  }
+}
+
+// A debug build of a whole module takes half of the processor time of one file by file, and those who depend on this package build it
+// once. Those who change it may set UNDEAD_INCREMENTAL=1: then a change of one file compiles that, and what depends on it.
+if Context.environment["UNDEAD_INCREMENTAL"] != "1" {
+  for target in package.targets where target.type == .regular && !target.name.hasPrefix("C") {
+    target.swiftSettings =
+      (target.swiftSettings ?? []) + [
+        .unsafeFlags(["-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))
+      ]
   }
 }
 
 extension Target {
+  /// Sets how a release build optimises the target.
+  func optimize(_ flags: String...) {
+    swiftSettings = (swiftSettings ?? []) + [.unsafeFlags(flags, .when(configuration: .release))]
+  }
+
   /// A layer of the instrument. Its hooks run at every allocation, and tests mostly run in debug builds: those are
   /// optimised, too. From tools version 6.2 on, packages with unsafe flags may be depended on by version.
   static func instrument(_ name: String, uses layers: [Target.Dependency] = []) -> Target {

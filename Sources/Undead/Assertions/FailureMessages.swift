@@ -4,7 +4,7 @@ extension HeapGrowth.Growth {
   /// The message of a failed test; files in `directory` are shown relative to it.
   package func message(directory: String) -> String {
     let numbers = counts.map(String.init).joined(separator: ", ")
-    let place = container.map { "  in         \($0.description), \($0.count) of \($0.total)\n" } ?? ""
+    let place = Blame.place(of: example).map { "  in         \($0)\n" } ?? ""
     return "growth: more \(type) after each repetition: \(numbers)\n" + place
       + FailureText.text(example, directory: directory)
   }

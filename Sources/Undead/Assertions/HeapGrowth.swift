@@ -1,6 +1,3 @@
-import CUndead
-import Foundation
-import UndeadHeap
 import UndeadReport
 
 /// Finds what grows each time a scenario is repeated, although everything that it made should be gone again.
@@ -18,8 +15,6 @@ package enum HeapGrowth {
     package var counts: [Int]
     /// One of the new objects: the retain path that keeps it, and where it was allocated.
     package var example: Leak
-    /// Where most objects of the type are; nil if it is not known.
-    package var container: TypeContainers.Container?
   }
 
   /// Repeats a body and returns what grew, the most first.
@@ -40,9 +35,7 @@ package enum HeapGrowth {
     return Result { () throws(UndeadError) in
       let grown = try grown(in: scopes.map(\.number))
       guard !grown.isEmpty else { return [] }
-      return OwnThread.run { [growths = try growths(grown, ExampleSearch.leaks(of: grown, name: name, in: session))] in
-        withContainers(growths)
-      }
+      return growths(grown, try ExampleSearch.leaks(of: grown, name: name, in: session))
     }
   }
 
@@ -59,8 +52,7 @@ package enum HeapGrowth {
       let census = await OwnThread.run { Result { () throws(UndeadError) in try Self.grown(in: numbers) } }
       let grown = try census.get()
       guard !grown.isEmpty else { return [] }
-      let growths = try await growths(grown, ExampleSearch.leaks(of: grown, name: name, in: session))
-      return await OwnThread.run { withContainers(growths) }
+      return growths(grown, try await ExampleSearch.leaks(of: grown, name: name, in: session))
     })
   }
 
@@ -88,26 +80,6 @@ package enum HeapGrowth {
       !(growth.example.retainPath ?? []).dropLast().contains { $0.type != growth.type && types.contains($0.type) }
     }
     return outermost.isEmpty ? all : outermost
-  }
-
-  /// Asks a heap, written for this, which fields have the objects.
-  private static func withContainers(_ growths: [Growth]) -> [Growth] {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent("undead-\(UUID().uuidString).heap").path
-    // A graph in memory has the addresses of all blocks: nothing would be a leak meanwhile.
-    undead_lock_checks()
-    defer {
-      undead_unlock_checks()
-      try? FileManager.default.removeItem(atPath: path)
-    }
-    guard !growths.isEmpty, (try? LeakDetector.writeHeap(to: path)) != nil, let file = try? HeapFile(path: path),
-      let heap = try? LoadedHeap(file)
-    else { return growths }
-    let containers = TypeContainers(of: Set(growths.map(\.type)), in: heap)
-    return growths.map { growth in
-      var growth = growth
-      growth.container = containers[growth.type]
-      return growth
-    }
   }
 
   private static func counts(_ entry: Census.Entry) -> [Int] {

@@ -80,8 +80,7 @@ package enum HeapDot {
       var field: String
     }
     var (holders, held): ([Key: Int], [Key: Int]) = ([:], [:])
-    for edge in 0..<heap.graph.targets.count where Int(heap.graph.targets[edge]) == block {
-      guard edge != Int(heap.paths.edge[block]) else { continue }
+    for edge in heap.edges(to: block) where edge != Int(heap.paths.edge[block]) {
       holders[Key(type: heap.typeName(heap.graph.source(of: edge)), field: heap.field(edge)), default: 0] += 1
     }
     for edge in heap.graph.edges(of: block) {
@@ -121,17 +120,8 @@ private struct TypeGraph {
   init(_ heap: LoadedHeap, around centre: Set<UInt32>) {
     self.heap = heap
     self.centre = centre
-    let graph = heap.graph
-    var byPlace: [LinkKey: Int] = [:]
-    for block in 0..<graph.count {
-      let holder = UInt32(heap.group(block))
-      for edge in graph.edges(of: block) where heap.ownership.owns[edge] {
-        let target = UInt32(heap.group(Int(graph.targets[edge])))
-        byPlace[LinkKey(holder: holder, place: graph.places[edge], target: target), default: 0] += 1
-      }
-    }
     var sums: [Key: Int] = [:]
-    for (key, count) in byPlace {
+    for (key, count) in heap.countsOfLinks() {
       let field = heap.field(of: heap.file.places[Int(key.place)])
       sums[Key(holder: key.holder, field: field, target: key.target), default: 0] += count
     }
@@ -148,7 +138,7 @@ private struct TypeGraph {
   func dot(_ name: String, limit: Int) -> String {
     var dot = Dot(name)
     let shown = around(limit)
-    let tally = counts()
+    let tally = heap.countsOfGroups()
     for group in shown.sorted(by: { heap.types.groups[Int($0)].name < heap.types.groups[Int($1)].name }) {
       let count =
         "\(Quantity.grouped(tally.counts[Int(group)])), \(Quantity.bytes(Int(clamping: tally.bytes[Int(group)])))"
@@ -179,15 +169,5 @@ private struct TypeGraph {
       }
     }
     return shown
-  }
-
-  private func counts() -> (counts: [Int], bytes: [UInt64]) {
-    var counts = [Int](repeating: 0, count: heap.types.groups.count)
-    var bytes = [UInt64](repeating: 0, count: heap.types.groups.count)
-    for block in 0..<heap.graph.count {
-      counts[heap.group(block)] += 1
-      bytes[heap.group(block)] &+= heap.graph.size(block)
-    }
-    return (counts, bytes)
   }
 }

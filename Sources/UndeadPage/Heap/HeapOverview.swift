@@ -27,15 +27,15 @@ struct HeapOverview {
 
   private func tiles(_ html: inout HTML) {
     var (objects, objectBytes, others, otherBytes) = (0, UInt64(0), 0, UInt64(0))
-    for block in 0..<heap.graph.count {
-      let group = UInt32(heap.group(block))
-      let size = heap.graph.size(block)
-      if group == heap.types.raw || group == heap.types.foreign {
-        others += 1
-        otherBytes &+= size
+    let tally = heap.countsOfGroups()
+    for (group, count) in tally.counts.enumerated() {
+      let isOther = UInt32(group) == heap.types.raw || UInt32(group) == heap.types.foreign
+      if isOther {
+        others += count
+        otherBytes &+= tally.bytes[group]
       } else {
-        objects += 1
-        objectBytes &+= size
+        objects += count
+        objectBytes &+= tally.bytes[group]
       }
     }
     var tiles = [

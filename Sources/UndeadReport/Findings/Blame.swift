@@ -47,6 +47,11 @@ extension Blame {
     static func < (a: Edge, b: Edge) -> Bool { (a.type, a.field) < (b.type, b.field) }
   }
 
+  /// The field nearest to an abandoned object, or the variable that leads to it, in a few words; nil without a path.
+  package static func place(of leak: Leak) -> String? {
+    leak.retainPath.flatMap { ofPath($0, kind: leak.kind.rawValue) }?.blame.title
+  }
+
   /// What is to blame for a leak, and the reference of its cycle or path that it is.
   static func of(_ leak: Leak) -> (blame: Blame, reference: Int?) {
     if let cycle = leak.cycle, !cycle.isEmpty, leak.kind == .retainCycle {

@@ -1,20 +1,24 @@
-import UndeadHeap
 import UndeadReport
 
 /// What blocks are called on a page: by type, memory of C code by the library that allocated it.
-final class HeapKinds {
-  struct Kind: Hashable {
-    var name: String
+package final class HeapKinds {
+  package struct Kind: Hashable {
+    package var name: String
     /// Of memory of C code.
-    var module: String?
+    package var module: String?
+
+    package init(name: String, module: String? = nil) {
+      self.name = name
+      self.module = module
+    }
   }
 
-  private(set) var kinds: [Kind]
+  package private(set) var kinds: [Kind]
   /// By block: index of `kinds`.
-  let ofBlock: UnsafeBufferPointer<UInt32>
-  let tally: HeapTally
+  package let ofBlock: UnsafeBufferPointer<UInt32>
+  package let tally: HeapTally
 
-  init(_ heap: LoadedHeap) {
+  package init(_ heap: LoadedHeap) {
     let (graph, types) = (heap.graph, heap.types)
     var modules = HeapModules(heap.file.snapshot)
     var kinds = types.groups.map { Kind(name: $0.name) }

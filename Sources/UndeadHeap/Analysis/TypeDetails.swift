@@ -1,51 +1,50 @@
-import UndeadHeap
 import UndeadReport
 
 /// What a page tells about the types that matter most: where they were allocated, the largest instances, who holds them by
 /// which way, and what they refer to. All of them in one walk over the heap.
-struct TypeDetails {
-  struct Site: Equatable {
-    var stack: Snapshot.Index
-    var count = 0
-    var bytes: UInt64 = 0
+package struct TypeDetails {
+  package struct Site: Equatable {
+    package var stack: Snapshot.Index
+    package var count = 0
+    package var bytes: UInt64 = 0
   }
 
   /// Paths of one shape, with a block at the end of one.
-  struct Way: Equatable {
-    var example: Int
-    var count = 0
-    var bytes: UInt64 = 0
+  package struct Way: Equatable {
+    package var example: Int
+    package var count = 0
+    package var bytes: UInt64 = 0
   }
 
-  struct Link: Equatable {
-    var kind: String
-    var field: String
-    var count = 0
-    var bytes: UInt64 = 0
+  package struct Link: Equatable {
+    package var kind: String
+    package var field: String
+    package var count = 0
+    package var bytes: UInt64 = 0
   }
 
-  struct Detail {
-    var kind: Int
-    var instances: [Int] = []
-    var sites: [Site] = []
-    var ways: [Way] = []
-    var referrers: [Link] = []
-    var references: [Link] = []
+  package struct Detail {
+    package var kind: Int
+    package var instances: [Int] = []
+    package var sites: [Site] = []
+    package var ways: [Way] = []
+    package var referrers: [Link] = []
+    package var references: [Link] = []
     /// How many there are of each, as the lists are cut.
-    var siteCount = 0
-    var wayCount = 0
+    package var siteCount = 0
+    package var wayCount = 0
   }
 
-  private(set) var details: [Detail] = []
+  package private(set) var details: [Detail] = []
   /// By kind: index of `details`; -1 for none.
-  private(set) var ofKind: [Int]
+  package private(set) var ofKind: [Int]
 
   private let heap: LoadedHeap
   private let kinds: HeapKinds
   private static let rows = 10
 
   /// - Parameter limit: most types.
-  init(_ heap: LoadedHeap, _ kinds: HeapKinds, limit: Int = 150) {
+  package init(_ heap: LoadedHeap, _ kinds: HeapKinds, limit: Int = 150) {
     self.heap = heap
     self.kinds = kinds
     ofKind = [Int](repeating: -1, count: kinds.kinds.count)
@@ -162,16 +161,9 @@ struct TypeDetails {
   private func field(ofPlace number: Int) -> String { heap.field(of: heap.file.places[number]) }
 
   /// A kind as links name it.
-  func name(_ kind: Int) -> String {
+  package func name(_ kind: Int) -> String {
     kinds.kinds[kind].name + (kinds.kinds[kind].module.map { " (\($0))" } ?? "")
   }
-}
-
-/// References of one field between blocks of two kinds.
-struct LinkKey: Hashable {
-  var holder: UInt32
-  var place: UInt32
-  var target: UInt32
 }
 
 extension TypeDetails.Site {

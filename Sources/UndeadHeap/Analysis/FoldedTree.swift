@@ -1,27 +1,26 @@
-import UndeadHeap
 import UndeadReport
 import UndeadSystem
 
 /// The dominator tree of a heap with as many nodes as a page can show: what has the same type and hangs off the same nodes
 /// by the same field is one, and what is small is added up.
-struct FoldedTree {
-  struct Node: Equatable {
-    var name: String
+package struct FoldedTree {
+  package struct Node: Equatable {
+    package var name: String
     /// The field by which it is held; empty where it is held by several.
-    var field = ""
+    package var field = ""
     /// Blocks of the node itself.
-    var count: Int
+    package var count: Int
     /// Bytes of these.
-    var bytes: UInt64
-    var retained: UInt64
-    var parent: Int
-    var isRoot = false
+    package var bytes: UInt64
+    package var retained: UInt64
+    package var parent: Int
+    package var isRoot = false
     /// Smaller ones, added up.
-    var isRest = false
+    package var isRest = false
   }
 
   /// Parents come before their children, larger children before smaller ones.
-  private(set) var nodes: [Node] = []
+  package private(set) var nodes: [Node] = []
 
   /// Nodes of a group that are one on the page.
   private struct Group {
@@ -43,7 +42,7 @@ struct FoldedTree {
 
   /// - Parameters:
   ///   - limit: most nodes.
-  init(_ heap: LoadedHeap, _ kinds: HeapKinds, limit: Int = 3000) {
+  package init(_ heap: LoadedHeap, _ kinds: HeapKinds, limit: Int = 3000) {
     self.heap = heap
     self.kinds = kinds
     self.limit = limit
