@@ -2,7 +2,7 @@ import Glibc
 import Testing
 import UndeadTestSupport
 
-/// Names that a library exports are found by the table that the library brings for the loader.
+/// Names that a library exports are found by the table that the library brings for the loader, others by an index.
 @Suite(.timeLimit(.minutes(20))) struct ExportsTests {
   @Test(arguments: ["libswiftCore.", "libc.", "libdispatch."])
   func eachExportedNameIsFoundAndDamageIsHarmless(_ library: String) throws {
@@ -13,6 +13,11 @@ import UndeadTestSupport
     try Recorder.run("clang", ["-O1", "-g"] + InstrumentSources.includeOptions + [source, table, "-o", program])
       .expectSuccess()
     try Recorder.run(program, [path]).expectSuccess()
+  }
+
+  @Test func eachNameOfTheSymbolTableIsFound() throws {
+    let program = try Recorder.linkProgram("platform/symbols.c", optimization: "-O1")
+    try Recorder.run(program, [], environment: ["UNDEAD": "0"]).expectSuccess()
   }
 
   /// Path of the library of this process whose name starts so.

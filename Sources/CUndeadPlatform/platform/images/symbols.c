@@ -10,20 +10,14 @@
 #include "platform/memory/own_data.h"
 #include "platform/maps/segments.h"
 #include <elf.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-// To index the tens of thousands of names of a runtime takes longer than the scan of a small program, which asks for few.
-enum { FEW_SYMBOLS = 4096, FEW_SEARCHES = 6, FEW_TEXTS = 16, PART_SYMBOLS = 8192, KEPT_NAME = 40 };
-
-// What a search for a name found: the names of a debug build are megabytes.
-typedef struct {
-  char name[KEPT_NAME];
-  const Elf64_Sym *found;    // NULL: there is none
-} searched_name;
+enum { PART_SYMBOLS = 8192, HASHED_WORDS = 4, HASHED = HASHED_WORDS * 8 };
 
 // The symbol table of one image, in its mapped file. Both indexes are built when they are first needed.
 typedef struct {
@@ -36,10 +30,9 @@ typedef struct {
   size_t strings_size;
   uint64_t *by_address;      // address in the file (upper half), index of the symbol (lower half), ascending
   size_t by_address_count;
-  uint32_t *by_name;         // open hash of indices + 1
-  size_t by_name_size;       // power of two
-  uint32_t searches;         // for names, without that index
-  searched_name searched[FEW_SEARCHES];
+  uint32_t *first_of_bucket; // of those whose names begin alike, the first symbol, which is never that of index 0; ascending
+  uint32_t *next_in_bucket;  // for each symbol; 0: the last one
+  size_t bucket_count;       // power of two
   undead_exports exports;
 } symbol_table;
 
@@ -158,79 +151,57 @@ static bool is_thread_local(const symbol_table *table, const Elf64_Sym *symbol) 
     && symbol->st_name < table->strings_size;
 }
 
-// Eight characters at a time. Names are long, and the table of a program with a static runtime has tens of thousands.
-static uint32_t hash_name(const char *name) {
-  size_t length = strlen(name), at = 0;
-  uint64_t hash = length, word = 0;
-  for (; at + sizeof word <= length; at += sizeof word) {
-    memcpy(&word, name + at, sizeof word);
-    hash = (hash ^ word) * 0x9E3779B97F4A7C15ull;
-    hash ^= hash >> 32;
+// Of the beginning alone, eight characters at a time: names are long, and of a program with a static runtime there are tens of
+// thousands.
+static uint32_t hash_beginning(const char *name) {
+  const uint64_t ones = 0x0101010101010101, mixer = 0x9E3779B97F4A7C15;
+  uint64_t hash = 0;
+  for (int i = 0; i < HASHED_WORDS; i++) {
+    uint64_t word, ends;
+    memcpy(&word, name + i * sizeof word, sizeof word);
+    word = le64toh(word);
+    ends = (word - ones) & ~word & ones << 7;   // the lowest bit stands in the first byte that is 0
+    if (ends) word &= (ends & -ends) - 1;
+    hash = (hash ^ word) * mixer;
+    hash ^= hash >> 29;
+    if (ends) break;
   }
-  for (word = 0; at < length; at++) word = word << 8 | (uint8_t)name[at];
-  return (uint32_t)((hash ^ word) * 0x9E3779B97F4A7C15ull >> 32);
+  return (uint32_t)(hash >> 16);
+}
+
+static size_t bucket_of(const symbol_table *table, const char *name, bool may_be_short) {
+  char padded[HASHED];
+  if (may_be_short) name = strncpy(padded, name, sizeof padded);
+  return hash_beginning(name) & (table->bucket_count - 1);
+}
+
+static size_t name_index_bytes(const symbol_table *table) {
+  return (table->bucket_count + table->symbol_count) * sizeof(uint32_t);
 }
 
 static bool build_name_index(symbol_table *table) {
-  size_t size = 64;
-  while (size < table->symbol_count * 2) size *= 2;
-  uint32_t *index = undead_map(size * sizeof *index);
-  if (!index) return false;
-  for (size_t i = 0; i < table->symbol_count; i++) {
-    if (!is_named_place(table, &table->symbols[i]) && !is_thread_local(table, &table->symbols[i])) continue;
-    size_t slot = hash_name(table->strings + table->symbols[i].st_name) & (size - 1);
-    while (index[slot]) slot = (slot + 1) & (size - 1);
-    index[slot] = (uint32_t)i + 1;
-  }
-  table->by_name = index;
-  table->by_name_size = size;
-  return true;
-}
-
-// The first symbols up to `count` that has its name at that place, `count` if there is none.
-static size_t first_with_text(const symbol_table *table, size_t place, size_t count) {
-  for (size_t i = 0; i < count; i++) {
+  table->bucket_count = 64;
+  while (table->bucket_count < table->symbol_count / 4) table->bucket_count *= 2;
+  uint32_t *first = undead_map(name_index_bytes(table));
+  if (!first) return false;
+  table->first_of_bucket = first;
+  table->next_in_bucket = first + table->bucket_count;
+  for (size_t i = table->symbol_count; i-- > 1;) {
     const Elf64_Sym *symbol = &table->symbols[i];
-    if (symbol->st_name == place && (is_named_place(table, symbol) || is_thread_local(table, symbol))) return i;
+    if (!is_named_place(table, symbol) && !is_thread_local(table, symbol)) continue;
+    bool at_end = symbol->st_name + HASHED > table->strings_size;
+    size_t bucket = bucket_of(table, table->strings + symbol->st_name, at_end);
+    table->next_in_bucket[i] = first[bucket];
+    first[bucket] = (uint32_t)i;
   }
-  return count;
-}
-
-// The text may be the end of others, too. False if it is the end of many.
-static bool search_for(const symbol_table *table, const char *name, const Elf64_Sym **found) {
-  const char *at = table->strings, *end = at + table->strings_size;
-  size_t length = strlen(name) + 1, first = table->symbol_count;
-  for (int texts = 0; (at = memmem(at, (size_t)(end - at), name, length)); at++) {
-    if (++texts > FEW_TEXTS) return false;
-    first = first_with_text(table, (size_t)(at - table->strings), first);
-  }
-  *found = first < table->symbol_count ? &table->symbols[first] : NULL;
-  return true;
-}
-
-// False if that is not for a search to tell.
-static bool search_once(symbol_table *table, const char *name, const Elf64_Sym **found) {
-  if (table->by_name || table->symbol_count <= FEW_SYMBOLS) return false;
-  for (uint32_t i = 0; i < table->searches && i < FEW_SEARCHES; i++) {
-    *found = table->searched[i].found;
-    if (strcmp(table->searched[i].name, name) == 0) return true;
-  }
-  if (table->searches++ >= FEW_SEARCHES || !search_for(table, name, found)) return false;
-  searched_name *kept = &table->searched[table->searches - 1];
-  if (strlen(name) < KEPT_NAME) memcpy(kept->name, name, strlen(name) + 1);
-  kept->found = *found;
   return true;
 }
 
 static const Elf64_Sym *find_name(symbol_table *table, const char *name) {
-  const Elf64_Sym *found = table->by_name ? NULL : undead_exports_find(&table->exports, name);
-  if (found || search_once(table, name, &found)) return found;
-  if (!table->by_name && !build_name_index(table)) return NULL;
-  size_t slot = hash_name(name) & (table->by_name_size - 1);
-  for (; table->by_name[slot]; slot = (slot + 1) & (table->by_name_size - 1)) {
-    const Elf64_Sym *symbol = &table->symbols[table->by_name[slot] - 1];
-    if (strcmp(table->strings + symbol->st_name, name) == 0) return symbol;
-  }
+  const Elf64_Sym *found = undead_exports_find(&table->exports, name);
+  if (found || (!table->first_of_bucket && !build_name_index(table))) return found;
+  for (uint32_t i = table->first_of_bucket[bucket_of(table, name, true)]; i; i = table->next_in_bucket[i])
+    if (strcmp(table->strings + table->symbols[i].st_name, name) == 0) return &table->symbols[i];
   return NULL;
 }
 
@@ -354,7 +325,7 @@ void undead_symbols_forget(void) {
     symbol_table *table = &tables[i];
     if (table->file) undead_unmap((void *)table->file, table->file_size);
     if (table->by_address) undead_unmap(table->by_address, table->symbol_count * sizeof(uint64_t));
-    if (table->by_name) undead_unmap(table->by_name, table->by_name_size * sizeof(uint32_t));
+    if (table->first_of_bucket) undead_unmap(table->first_of_bucket, name_index_bytes(table));
   }
   table_count = 0;
   undead_modules_outdate();

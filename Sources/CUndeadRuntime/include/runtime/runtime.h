@@ -1,5 +1,6 @@
 // The Swift runtime of this process: the functions that are asked, and the memory of what was learned from it.
 #pragma once
+#include "platform/maps/maps.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -27,6 +28,8 @@ typedef struct {
 
 extern undead_runtime_functions undead_runtime;
 
+// The library of the toolchain whose file name begins so; the program, which it then is a part of, if there is none.
+const undead_module *undead_runtime_library(const char *library);
 // Address of a symbol of the Swift runtime or of libdispatch, exported or not, 0 if there is none.
 uintptr_t undead_runtime_symbol(const char *library, const char *name);
 

@@ -10,18 +10,17 @@
 #include "runtime/layout.h"
 #include "runtime/metadata/memory_reader.h"
 
-enum { CACHE_SIZE = 4096, MAX_CLASS_DEPTH = 64, MAX_ALIGN_MASK = 4095, MAX_METADATA_BYTES = 1 << 20 };
+enum { CACHE_SIZE = 4096, MAX_CLASS_DEPTH = 64, MAX_ALIGN_MASK = 4095, MAX_METADATA_BYTES = 1 << 20, GENERATION_BITS = 28 };
 
 typedef struct {
   uintptr_t isa;
   uint32_t min_size;   // smallest block that can hold an instance
-  uint32_t kind;
+  uint32_t kind : 4;
+  uint32_t map : GENERATION_BITS;   // the memory map from which it was made: it holds as long as that one
 } verdict;
 
-// Direct-mapped: a verdict holds as long as the memory map from which it was made. In memory of its own, which is no
-// root: the words that were asked about are often references to leaked objects.
+// Direct-mapped. In memory of its own, which is no root: the words that were asked about are often references to leaked objects.
 static verdict *cache;
-static uint32_t cache_generation;
 
 static bool has_destroy_function(uintptr_t isa) {
   return undead_is_executable(word_at(isa + ABI_METADATA_DESTROY));
@@ -64,7 +63,7 @@ static bool is_generic_box(uintptr_t isa) {
 }
 
 static verdict judge(uintptr_t isa) {
-  verdict result = {isa, ABI_OBJECT_HEADER, UNDEAD_KIND_OTHER};
+  verdict result = {.isa = isa, .min_size = ABI_OBJECT_HEADER, .kind = UNDEAD_KIND_OTHER};
   if (!undead_is_readable(isa + ABI_METADATA_DESTROY, 40)) return result;
   switch (ABI_KIND_READ(word_at(isa))) {
   case ABI_KIND_CLASS:
@@ -96,12 +95,12 @@ static verdict judge(uintptr_t isa) {
 undead_kind undead_classify(uintptr_t isa, uint64_t size) {
   if ((isa & 7) || isa < 4096 || isa >> UNDEAD_ADDRESS_BITS || size < ABI_OBJECT_HEADER) return UNDEAD_KIND_OTHER;
   if (!cache && !(cache = undead_map(CACHE_SIZE * sizeof *cache))) return UNDEAD_KIND_OTHER;
-  if (cache_generation != undead_maps_generation) {
-    memset(cache, 0, CACHE_SIZE * sizeof *cache);
-    cache_generation = undead_maps_generation;
-  }
   verdict *entry = &cache[(isa >> 3 ^ isa >> 15) & (CACHE_SIZE - 1)];
-  if (entry->isa != isa) *entry = judge(isa);
+  uint32_t map = undead_maps_generation & ((1u << GENERATION_BITS) - 1);
+  if (entry->isa != isa || entry->map != map) {
+    *entry = judge(isa);
+    entry->map = map;
+  }
   return size >= entry->min_size ? (undead_kind)entry->kind : UNDEAD_KIND_OTHER;
 }
 #endif

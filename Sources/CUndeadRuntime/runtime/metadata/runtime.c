@@ -77,21 +77,20 @@ bool undead_word_map_set(undead_word_map *map, uintptr_t key, uintptr_t value) {
   return true;
 }
 
-static const undead_module *module_named(const char *library) {
+const undead_module *undead_runtime_library(const char *library) {
   for (size_t i = 0; i < undead_module_count(); i++) {
     const undead_module *module = undead_module_at(i);
     const char *slash = strrchr(module->path, '/');
     if (!strncmp(slash ? slash + 1 : module->path, library, strlen(library))) return module;
   }
-  return NULL;
+  return undead_module_at(0);
 }
 
 uintptr_t undead_runtime_symbol(const char *library, const char *name) {
   uintptr_t address = (uintptr_t)undead_symbol(RTLD_DEFAULT, name);
   if (address) return address;
   // Not exported, loaded with RTLD_LOCAL, or linked statically into the program.
-  const undead_module *module = module_named(library);
-  return undead_symbol_address(module ? module : undead_module_at(0), name, NULL);
+  return undead_symbol_address(undead_runtime_library(library), name, NULL);
 }
 
 bool undead_runtime_find(void) {

@@ -288,7 +288,7 @@ static size_t find_arena_of_thread(uintptr_t tp) {
 
 void undead_arenas_learn(void) {
   undead_allocator_refresh();
-  if (layout.place || undead_glibc_found() || undead_allocator_is_other() || !undead_maps_refresh()) return;
+  if (layout.place || undead_glibc_found() || undead_allocator_is_other() || !undead_images_map()) return;
   const char *version = gnu_get_libc_version();
   layout.protected_links = version[0] == '2' && version[1] == '.' && undead_read_number(version + 2, 10, NULL) >= 32;
   uintptr_t tp = undead_thread_pointer();

@@ -22,7 +22,7 @@ static uintptr_t native_witnesses;
 static bool check(void) {
   undead_images_refresh();
   undead_arenas_learn();
-  if (!undead_maps_refresh()) return false;
+  if (!undead_images_map()) return false;
   undead_premises_of_runtime(&result, !undead_given());
   // Of a copy of a program malloc's own tables were read, and fitted; its threads are not there.
   if (!result.failed[UNDEAD_PREMISE_LEAKS] && !undead_given()) {

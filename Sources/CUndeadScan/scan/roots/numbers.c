@@ -4,6 +4,7 @@
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "runtime/variables.h"
+#include "world/images.h"
 #include <string.h>
 
 enum { MOST_WORDS = 1 << 16 };
@@ -46,7 +47,7 @@ void undead_numbers_refresh(undead_intervals *numbers) {
     known.count = known.sorted = 0;
     known_modules = 0;
   }
-  if (!known_modules && undead_maps_refresh()) {
+  if (!known_modules && undead_images_map()) {
     for (size_t i = 0; i < undead_module_count(); i++) {
       const undead_module *module = undead_module_at(i);
       if (!module->toolchain && undead_symbol_address(module, "__swift_reflection_version", NULL))

@@ -34,6 +34,9 @@ extern undead_images undead_image_facts;
 
 // On the scanning thread, with the world running, after undead_modules_refresh. False without memory.
 bool undead_images_refresh(void);
+// Reads the memory map, unless this function was the last to do so and no image came or went since: what is learned once of images
+// needs no newer one. False if it cannot be read.
+bool undead_images_map(void);
 
 static inline bool undead_in(undead_interval interval, uintptr_t address) {
   return address >= interval.low && address < interval.high;

@@ -163,4 +163,13 @@ bool undead_images_refresh(void) {
   learn_thread_layout();
   return true;
 }
+
+bool undead_images_map(void) {
+  static uint32_t modules, maps;
+  if (maps && modules == undead_modules_generation && maps == undead_maps_generation) return true;
+  if (!undead_maps_refresh()) return false;
+  modules = undead_modules_generation;
+  maps = undead_maps_generation;
+  return true;
+}
 #endif
