@@ -34,6 +34,9 @@ package enum SymbolText {
     return starts.contains(where: symbol.hasPrefix) || symbol.hasPrefix("operator new")
   }
 
+  /// True for main's code, if that is asynchronous, and what the compiler splits off it: "async_MainTY4_".
+  static func isAsyncMain(_ symbol: String) -> Bool { symbol.hasPrefix("async_Main") }
+
   /// True for an allocating initialiser: the place that made the object is its caller.
   static func isAllocatingInitializer(_ symbol: String) -> Bool {
     symbol.contains("__allocating_init(")

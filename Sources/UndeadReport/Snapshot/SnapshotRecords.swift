@@ -135,6 +135,8 @@ extension Snapshot {
 
     /// True if it keeps `to` alive.
     package var isStrong: Bool { flags & 5 == 0 }
+    /// True for a weak or unowned field.
+    package var isWeak: Bool { flags & 1 != 0 }
     /// True if the reference count of `to` includes it.
     package var isCounted: Bool { flags & 15 == 8 }
   }

@@ -22,6 +22,27 @@ static bool is_own_slab(const undead_suspects *suspects, uintptr_t task, uintptr
   return false;
 }
 
+// The task that a task of a group is part of, 0 for others. Where it says so depends on what else the task has.
+static uintptr_t parent_of(const undead_suspects *suspects, uintptr_t task) {
+  const undead_heap *heap = suspects->bodies->heap;
+  if (!(*(const uint32_t *)(task + ABI_TASK_FLAGS) >> ABI_TASK_IS_CHILD_BIT & 1)) return 0;
+  uintptr_t end = task + undead_block_size(task);
+  for (uintptr_t at = task + ABI_TASK_FIRST_SLAB + 8; at + 8 <= end && at < task + ABI_TASK_MOST_BYTES; at += 8) {
+    uintptr_t word = word_at(at);
+    if (word & 15 || !undead_heap_may_hold(heap, word) || !undead_heap_starts(heap, word)) continue;
+    const undead_layout *layout = undead_body_layout(suspects->bodies, word_at(word));
+    if (layout && layout->kind == UNDEAD_KIND_TASK && word != task) return word;
+  }
+  return 0;
+}
+
+bool undead_is_parent_memory(const undead_suspects *suspects, uintptr_t block, uintptr_t task) {
+  const undead_layout *layout = undead_body_layout(suspects->bodies, word_at(task));
+  if (!layout || layout->kind != UNDEAD_KIND_TASK) return false;
+  uintptr_t parent = parent_of(suspects, task);
+  return parent && (parent == block || is_own_slab(suspects, parent, block));
+}
+
 typedef struct {
   const undead_heap *heap;
   uintptr_t to;

@@ -10,6 +10,7 @@
 #include <assert.h>
 
 #define MOST_MEMBERS 256u   // of a cycle, to be listed with their edges
+#define MOST_HANDLERS 1024u // work items to be called later that the program has, too
 
 #define NAMES_ONLY (1u << 31)   // of an edge: a weak or unowned field for what fires or waits; it keeps nothing
 
@@ -113,13 +114,6 @@ static void visit_name(const edge_source *source, const undead_reference *refere
   source->visit(graph, source->from, to | NAMES_ONLY);
 }
 
-// A task of a group or of `async let` is its parent's, which names it in a frame.
-static bool is_child(const suspect_graph *graph, uintptr_t block, uintptr_t target) {
-  const undead_layout *layout = undead_body_layout(graph->suspects->bodies, word_at(target));
-  (void)block;
-  return layout && layout->kind == UNDEAD_KIND_TASK;
-}
-
 static void visit_reference(void *context, const undead_reference *reference) {
   const edge_source *source = context;
   suspect_graph *graph = source->graph;
@@ -129,7 +123,7 @@ static void visit_reference(void *context, const undead_reference *reference) {
   if (!target || target == source->block) return;
   uint32_t to = undead_address_index_of(&graph->index, target);
   if (to == UINT32_MAX) return;
-  if (reference->evidence == UNDEAD_EVIDENCE_PERHAPS && !is_child(graph, source->block, target)
+  if (reference->evidence == UNDEAD_EVIDENCE_PERHAPS && !undead_is_parent_memory(graph->suspects, source->block, target)
       && undead_suspect_is_owned(graph->owners, target)) return;
   bool special = *undead_heap_word(graph->heap, target) & UNDEAD_WORD_SPECIAL;
   if (special && undead_is_framework_edge(graph->suspects, source->block, target)) return;
@@ -189,10 +183,28 @@ static void link_registration(void *context, uintptr_t closure, uint64_t key) {
   suspects->links[suspects->link_count++] = (undead_observer_link){search->token, closure};
 }
 
+static void link_handler(void *context, uintptr_t block) {
+  link_search *search = context;
+  undead_suspects *suspects = search->graph->suspects;
+  uint32_t node = undead_address_index_of(&search->graph->index, block);
+  if (node == UINT32_MAX || suspects->link_count == search->max_links) return;
+  search->graph->flags[node] |= FLAG_TOKEN;
+  suspects->links[suspects->link_count++] = (undead_observer_link){block, search->token};
+}
+
+// Who has a work item that is to be called later has a field for what calls it.
+static void link_handlers(suspect_graph *graph, uint32_t max_links) {
+  for (uint32_t i = 0; i < graph->count; i++) {
+    uintptr_t refs = graph->flags[i] & FLAG_SOURCE ? undead_source_refs_in(graph->suspects, graph->address[i]) : 0;
+    link_search search = {graph, max_links, graph->address[i], 0};
+    if (refs) undead_each_handler_block(graph->suspects, refs, link_handler, &search);
+  }
+}
+
 static void link_tokens(suspect_graph *graph, uint32_t max_links) {
   undead_suspects *suspects = graph->suspects;
   enum { TOKEN_KEY = 16 };
-  for (uint32_t i = 0; i < graph->count; i++) {
+  for (uint32_t i = 0; suspects->table_count && i < graph->count; i++) {
     if (!(graph->flags[i] & FLAG_TOKEN) || undead_block_size(graph->address[i]) < TOKEN_KEY + 8) continue;
     link_search search = {graph, max_links, graph->address[i], word_at(graph->address[i] + TOKEN_KEY)};
     for (uint32_t k = 0; k < suspects->table_count; k++)
@@ -365,6 +377,7 @@ bool undead_suspect_graph_search(undead_suspects *suspects, const undead_suspect
   if (ok) {
     for (uint32_t i = 0; i < graph.count; i++) classify(&graph, i);
     link_tokens(&graph, max_links);
+    link_handlers(&graph, max_links < MOST_HANDLERS ? max_links : MOST_HANDLERS);
     ok = open_edges(&graph);
   }
   if (ok) {
