@@ -13,6 +13,11 @@ enum KnownTypes {
     centers.contains { type.hasPrefix($0) && (type.utf8.count == $0.utf8.count || type.hasPrefix("\($0).")) }
   }
 
+  /// A key path, which keeps the arguments of its subscripts.
+  static func isKeyPath(_ type: String) -> Bool {
+    ["Swift.KeyPath<", "Swift.WritableKeyPath<", "Swift.ReferenceWritableKeyPath<"].contains(where: type.hasPrefix)
+  }
+
   static func isContinuationCanary(_ type: String) -> Bool { type == "Swift.CheckedContinuationCanary" }
 
   /// True for functions of streams, not for those that take one.

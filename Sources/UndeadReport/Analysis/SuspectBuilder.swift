@@ -67,7 +67,8 @@ struct SuspectBuilder {
       objects: [LeakedObject(block, type: names.type(of: node))],
       retainPath: path, holdsBack: holdsBack.isEmpty ? nil : holdsBack, allocation: allocation, suspended: suspended,
       advice: isHeldByLoop
-        ? AbandonedAdvice.text(for: path) : Advice.text(for: kind, holdsBack: holdsBack, suspended: suspended),
+        ? AbandonedAdvice.text(for: path) : Advice.text(
+          for: kind, holdsBack: holdsBack, suspended: suspended, isOfFrame: path.dropLast().last?.field == "async frame"),
       test: test)
     if isWeak, !back.isEmpty { suspect.holdsBackWeakly = true }
     suspect.references = counts.references(to: node, names, &frames)

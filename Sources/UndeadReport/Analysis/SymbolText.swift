@@ -42,6 +42,13 @@ package enum SymbolText {
     symbol.contains("__allocating_init(")
   }
 
+  /// The function that a closure is written in: "closure #1 in App.Owner.start()" -> "App.Owner.start()".
+  static func outer(_ symbol: String) -> String {
+    var rest = short(symbol)[...]
+    while let inner = rest.firstRange(of: " in ") { rest = rest[inner.upperBound...] }
+    return String(rest)
+  }
+
   /// The type whose member a closure sits in: "closure #1 () -> () in App.Owner.start() -> ()" -> "App.Owner".
   static func enclosingType(ofClosure symbol: String) -> String? {
     let name = FunctionName(symbol)

@@ -100,6 +100,13 @@ extension Blame {
       if !target.isEmpty { blame.target = target }
       return (blame, closure)
     }
+    if let closure = cycle.indices.first(where: { cycle[$0].type.hasPrefix("Observation.") && cycle[$0].holdsOwnClosure }),
+      let function = cycle[closure].closure.map({ FunctionName.withoutThunks($0.symbol) })
+    {
+      let type = TypeName.unspecialized(cycle[(closure + 1) % cycle.count].type)
+      let title = "the onChange closure in \(SymbolText.outer(function))"
+      return (Blame(kind: kind, type: type, function: function, title: title, key: ["onChange", function]), closure)
+    }
     // A closure that the toolchain keeps: the program's field that leads there.
     if let closure = least(cycle.indices.filter { cycle[$0].holdsClosure }),
       let before = own.last(where: { $0 < closure }) ?? own.last

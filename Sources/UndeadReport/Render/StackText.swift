@@ -10,6 +10,9 @@ package enum StackText {
   /// The function of a closure and its place. What the compiler puts around a closure of another type is none.
   static func closure(_ frame: Frame?, _ options: TextOptions) -> TextLine {
     guard let frame, !frame.symbol.hasPrefix("reabstraction thunk") else { return "closure" }
+    if frame.symbol.hasPrefix("implicit closure #2 in implicit closure #1") {
+      return "a method of `self`, named in \(SymbolText.outer(frame.symbol))\(place(frame, options))"
+    }
     return "\(function(frame))\(place(frame, options))"
   }
 

@@ -44,7 +44,7 @@ enum AbandonedAdvice {
     case let step? where step.field == "userInfo":
       return "the \(what) keeps its userInfo until it is invalidated: call invalidate() when the scope ends"
     case let step? where step.reference.holdsClosure:
-      return "the block of the \(what) \(captures(step)): \(Advice.remedy(step.reference)), and call invalidate() when "
+      return "the block of the \(what) \(captures(step)): \(Advice.remedy(step.reference, facts.type)), and call invalidate() when "
         + "the owner goes away"
     default:
       let weakly = item == "display link" ? "give it a WeakProxy as its target" : "make it with `holding: .weak`"
@@ -83,7 +83,7 @@ enum AbandonedAdvice {
   private static func closure(_ facts: Facts) -> String? {
     guard let step = facts.last, step.reference.holdsClosure else { return nil }
     let stored = "the closure stored in `\(place(step))` of \(step.type) \(captures(step))"
-    let remedy = Advice.remedy(step.reference)
+    let remedy = Advice.remedy(step.reference, facts.type)
     if isForeign(step) {
       // A closure that the library itself made is nothing that the programmer can change.
       guard step.reference.holdsOwnClosure else { return nil }
