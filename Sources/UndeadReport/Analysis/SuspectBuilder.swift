@@ -92,6 +92,8 @@ struct SuspectBuilder {
     let explanation = snapshot.nodes[mechanism].explanation
     let suspended = explanation == Snapshot.none ? nil : frames.backtrace(explanation)
     if suspended?.frames.contains(where: { SymbolText.isAsyncMain($0.symbol) }) ?? false { return nil }
+    // What a task holds besides is what it works with.
+    if let suspended, !suspended.frames.contains(where: { isMember($0, ofTypeOf: node) }) { return nil }
     let kind = kind(record.kind & ~Snapshot.SuspectRecord.alone, mechanism)
     let item = paths.item(mechanism)
     let name = [item.flatMap { paths.text($0.kind) }, item.flatMap { paths.text($0.name) }.map { "\"\($0)\"" }]
@@ -105,6 +107,13 @@ struct SuspectBuilder {
       kind: kind, signature: hash.hexadecimal, type: names.type(of: node),
       size: Int(clamping: snapshot.nodes[node].size), item: item == nil ? nil : name.compactMap(\.self).joined(separator: " "),
       allocation: frames.backtrace(snapshot.nodes[node].stack), suspended: suspended)
+  }
+
+  /// Whether a function, or the one that it is a closure in, is a member of the type of an object.
+  private func isMember(_ frame: Frame, ofTypeOf node: Int) -> Bool {
+    let owner = FunctionName(frame.symbol).owner.joined(separator: ".")
+    let type = TypeName.unspecialized(names.type(of: node))
+    return !frame.system && !owner.isEmpty && (type == owner || type.hasSuffix("." + owner) || owner.hasPrefix(type + "."))
   }
 
   private func kind(_ number: UInt32, _ mechanism: Int?) -> Suspect.Kind {
