@@ -13,5 +13,10 @@ final class Screen {
   let table = Table()
   func start() { table.delegate = self }
 }
-@inline(never) func run() { Screen().start() }
+@inline(never) @_optimize(none) func use(_ object: AnyObject) {}
+@inline(never) func run() {
+  let screen = Screen()
+  screen.start()
+  use(screen)
+}
 run()

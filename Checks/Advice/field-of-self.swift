@@ -8,9 +8,11 @@ final class Machine {
   func start() { state = .busy(self, 1) }
   func stop() { state = .idle }
 }
+@inline(never) @_optimize(none) func use(_ object: AnyObject) {}
 @inline(never) func run() {
   let machine = Machine()
   machine.start()
+  use(machine)
   #if FIXED
     machine.stop()
   #endif

@@ -10,10 +10,12 @@ final class File {
   #endif
 }
 final class Folder { var files: [File] = [] }
+@inline(never) @_optimize(none) func use(_ object: AnyObject) {}
 @inline(never) func run() {
   let folder = Folder()
   let file = File()
   folder.files = [file]
   file.folder = folder
+  use(folder)
 }
 run()

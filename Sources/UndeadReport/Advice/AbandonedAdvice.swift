@@ -66,18 +66,12 @@ enum AbandonedAdvice {
 
   private static func task(_ facts: Facts) -> String? {
     guard facts.steps.contains(where: { $0.type == "Task" }) else { return nil }
-    if facts.steps.contains(where: { KnownTypes.isContinuationCanary($0.type) || holdsContinuation($0) }) {
+    if facts.steps.contains(where: { KnownTypes.holdsContinuation($0) }) {
       return
         "a task that waits for a continuation holds it: resume the continuation exactly once on every path, also when "
         + "the scope ends or the task is cancelled (withTaskCancellationHandler); a weak `self` would not wake the task"
     }
     return "a task that has not ended holds it: cancel the task when the scope ends, or capture `self` weakly in it"
-  }
-
-  private static func holdsContinuation(_ step: PathStep) -> Bool {
-    ["Swift.CheckedContinuation", "Swift.UnsafeContinuation"].contains {
-      TypeName.mentions($0, in: step.fieldType ?? "")
-    }
   }
 
   private static func closure(_ facts: Facts) -> String? {

@@ -26,11 +26,14 @@ enum Advice {
   ///   - holdsBack: the references from the object to that thing.
   ///   - suspended: where it waits, if it is a task.
   ///   - isOfFrame: whether only a frame of the task holds the object.
+  ///   - isOfContinuation: whether a continuation leads to the task.
   static func text(
-    for kind: Suspect.Kind, holdsBack: [Reference], suspended: Backtrace?, isOfFrame: Bool = false
+    for kind: Suspect.Kind, holdsBack: [Reference], suspended: Backtrace?, isOfFrame: Bool = false,
+    isOfContinuation: Bool = false
   ) -> String? {
-    Situation.text(
-      Situation.suspects, LeakFacts(heldBy: kind, holdsBack: holdsBack, suspended: suspended, isOfFrame: isOfFrame))
+    var facts = LeakFacts(heldBy: kind, holdsBack: holdsBack, suspended: suspended)
+    (facts.isOfFrame, facts.isOfContinuation) = (isOfFrame, isOfContinuation)
+    return Situation.text(Situation.suspects, facts)
   }
 
   /// What to do about a cycle that a frame of a thread names, by what would be said of a leak.
@@ -72,8 +75,14 @@ enum Advice {
       + "`self` weakly, and call removeObserver(_:) when the owner goes away"
   }
 
+  /// Optimised code does not say what it waits for: then what leads to the task does.
+  private static func isForContinuation(_ facts: LeakFacts) -> Bool {
+    let awaited = Awaited(facts.suspended)
+    return awaited == .continuation || (awaited == .unknown && facts.isOfContinuation)
+  }
+
   static func heldByContinuation(_ facts: LeakFacts) -> String? {
-    guard facts.heldBy == .task, Awaited(facts.suspended) == .continuation else { return nil }
+    guard facts.heldBy == .task, isForContinuation(facts) else { return nil }
     return "the task waits\(place(facts.suspended)) for a continuation, and holds the object that holds it\(field(facts)): "
       + "resume it exactly once on every path, also when the owner is done or the task is cancelled "
       + "(withTaskCancellationHandler); a weak `self` would not wake the task"
@@ -81,7 +90,7 @@ enum Advice {
 
   /// A weak capture that a local variable made strong: `guard let self` before a loop, `await self?.run()`.
   static func heldByFrame(_ facts: LeakFacts) -> String? {
-    guard facts.heldBy == .task, facts.isOfFrame, Awaited(facts.suspended) != .continuation else { return nil }
+    guard facts.heldBy == .task, facts.isOfFrame else { return nil }
     return "the task waits\(place(facts.suspended)) in a call that holds the object that holds the task\(field(facts)), "
       + "for example after `guard let self` or in a method of it: use `self?` for one step at a time inside the loop, or "
       + "cancel the task when the owner is done (not in its deinit, which the task prevents)"
@@ -109,10 +118,10 @@ enum Advice {
     case .stream:
       return "the task waits\(place) for a stream that nobody can feed any more: call finish() on its continuation"
     case .continuation:
-      return "the task waits\(place) for a continuation that nobody can resume any more: resume it exactly once on "
+      return "the task waits\(place) for a continuation, and nobody can resume it any more: resume it exactly once on "
         + "every path, also when its owner goes away"
     case .unknown, .sequence:
-      return "the task is suspended\(place) and nobody can resume it any more: resume its continuation, or finish the "
+      return "the task is suspended\(place), and nobody can resume it any more: resume its continuation, or finish the "
         + "stream that it waits for"
     }
   }

@@ -25,6 +25,8 @@ struct LeakFacts {
   var heldBy: LeakReport.Suspect.Kind?
   /// True if only a frame of the task holds it.
   var isOfFrame = false
+  /// True if a continuation leads to the task.
+  var isOfContinuation = false
 
   /// Type of the object that a reference of the cycle leads to.
   func target(of index: Int) -> String { references[(index + 1) % references.count].type }
@@ -34,10 +36,9 @@ struct LeakFacts {
 
 extension LeakFacts {
   /// What is known of a suspect.
-  init(heldBy kind: LeakReport.Suspect.Kind, holdsBack: [Reference], suspended: Backtrace?, isOfFrame: Bool) {
+  init(heldBy kind: LeakReport.Suspect.Kind, holdsBack: [Reference], suspended: Backtrace?) {
     self.init(
       isCycle: false, references: holdsBack, lazyFields: [], rootType: "", rootRole: .program, roles: [], types: [],
-      holdsProgramObject: true, isTestCase: false, allocation: Backtrace(), suspended: suspended, heldBy: kind,
-      isOfFrame: isOfFrame)
+      holdsProgramObject: true, isTestCase: false, allocation: Backtrace(), suspended: suspended, heldBy: kind)
   }
 }

@@ -20,6 +20,14 @@ enum KnownTypes {
 
   static func isContinuationCanary(_ type: String) -> Bool { type == "Swift.CheckedContinuationCanary" }
 
+  /// A step of a path that leads through a continuation.
+  static func holdsContinuation(_ step: PathStep) -> Bool {
+    isContinuationCanary(step.type)
+      || ["Swift.CheckedContinuation", "Swift.UnsafeContinuation"].contains {
+        TypeName.mentions($0, in: step.fieldType ?? "")
+      }
+  }
+
   /// True for functions of streams, not for those that take one.
   static func isStream(function symbol: String) -> Bool {
     guard symbol.contains("Stream") else { return false }

@@ -62,17 +62,25 @@ struct SuspectBuilder {
     let test = frames.tests?.test(stacks: stacks, references: path.map(\.reference))
     if let test { hash.mix(StableHash(test.fullName)) }
     let isHeldByLoop = path.first?.root?.kind == "runLoop"
+    let references = counts.references(to: node, names, &frames)
     var suspect = Suspect(
       kind: kind, signature: hash.hexadecimal, totalBytes: Int(clamping: block.size),
       objects: [LeakedObject(block, type: names.type(of: node))],
       retainPath: path, holdsBack: holdsBack.isEmpty ? nil : holdsBack, allocation: allocation, suspended: suspended,
       advice: isHeldByLoop
         ? AbandonedAdvice.text(for: path) : Advice.text(
-          for: kind, holdsBack: holdsBack, suspended: suspended, isOfFrame: path.dropLast().last?.field == "async frame"),
+          for: kind, holdsBack: holdsBack, suspended: suspended, isOfFrame: isOfFrame(path, references),
+          isOfContinuation: path.contains { KnownTypes.holdsContinuation($0) }),
       test: test)
     if isWeak, !back.isEmpty { suspect.holdsBackWeakly = true }
-    suspect.references = counts.references(to: node, names, &frames)
+    suspect.references = references
     return suspect
+  }
+
+  /// Whether a frame of the task holds the object, and not what the task's closure captures.
+  private func isOfFrame(_ path: [PathStep], _ references: ReferenceCount?) -> Bool {
+    ["async frame", "resume context"].contains(path.dropLast().last?.field ?? "")
+      && !(references?.holders.contains { $0.type == "Task" } ?? false)
   }
 
   /// What one thing alone keeps, without a field for it: what the program's own main function has is no news.

@@ -68,6 +68,7 @@ extension Backtrace {
 extension SymbolText {
   /// The function without its argument and result types, for a sentence: "App.Loader.load()".
   package static func short(_ symbol: String) -> String {
+    if isAsyncMain(symbol) { return "main" }
     let text = FunctionName.withoutThunks(symbol)
     guard let arrow = text.firstRange(of: " -> "), !text.contains(" in ") else { return text }
     return String(text[..<arrow.lowerBound]).replacing(" async", with: "").replacing(" throws", with: "")

@@ -16,14 +16,14 @@ enum KeptAloneText {
 
   private static func lines(_ group: KeptAlone, _ options: TextOptions) -> [TextLine] {
     let count = group.count == 1 ? "" : "\(group.count) \u{D7} "
-    let type = TextStyle.type.apply(group.type)
+    let type = TextStyle.type.apply(TypeName.elided(group.type))
     var by = TextLine(group.item.map { "this \($0) alone" } ?? "\(thing(group.kind)) alone")
     if let frame = group.suspended?.firstOwnFrame {
-      by = "\(by), which waits in \(StackText.function(frame))\(StackText.place(frame, options))"
+      by = "\(by), which waits in \(StackText.shortFunction(frame))\(StackText.place(frame, options))"
     }
     var lines: [TextLine] = ["  \(count)\(type) (\(Quantity.bytes(group.totalBytes))): kept by \(by)"]
     if let frame = group.allocation.firstOwnFrame {
-      lines.append("      allocated in \(StackText.function(frame))\(StackText.place(frame, options))")
+      lines.append("      allocated in \(StackText.shortFunction(frame))\(StackText.place(frame, options))")
     }
     return lines
   }
