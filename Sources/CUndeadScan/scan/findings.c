@@ -66,6 +66,10 @@ static bool find_paths(const findings *self) {
 // The objects, what holds them, and the rest of their cycles; sets that only frames name.
 static void list_suspect_nodes(const findings *self) {
   undead_suspects *suspects = &self->analysis->suspects;
+  for (uint32_t i = 0; i < suspects->alone_count; i++) {
+    undead_collect_node(self->storage, &self->analysis->bodies, suspects->alone[i].object, UNDEAD_STATE_SUSPECT);
+    undead_collect_node(self->storage, &self->analysis->bodies, suspects->alone[i].mechanism, UNDEAD_STATE_LIVE);
+  }
   for (uint32_t i = 0; i < suspects->found_count; i++) {
     undead_collect_node(self->storage, &self->analysis->bodies, suspects->found[i].object, UNDEAD_STATE_SUSPECT);
     undead_collect_node(self->storage, &self->analysis->bodies, suspects->found[i].mechanism, UNDEAD_STATE_LIVE);
@@ -76,16 +80,19 @@ static void list_suspect_nodes(const findings *self) {
     undead_collect_node(self->storage, &self->analysis->bodies, block, UNDEAD_STATE_LIVE);
 }
 
-static void list_suspects(const findings *self, const undead_address_index *index) {
+static void list_suspect(const findings *self, const undead_address_index *index, const undead_found_suspect *found) {
   undead_scan_result *result = &self->storage->result;
-  for (uint32_t i = 0; i < self->analysis->suspects.found_count; i++) {
-    const undead_found_suspect *found = &self->analysis->suspects.found[i];
-    uint32_t node = undead_address_index_of(index, found->object);
-    uint32_t mechanism = undead_address_index_of(index, found->mechanism);
-    if (node == UINT32_MAX || mechanism == UINT32_MAX || result->suspect_count == self->storage->suspect_limit) continue;
-    result->suspects[result->suspect_count++] =
-      (undead_suspect){found->kind, node, mechanism, undead_path_to(&self->analysis->paths, found->object)};
-  }
+  uint32_t node = undead_address_index_of(index, found->object);
+  uint32_t mechanism = undead_address_index_of(index, found->mechanism);
+  if (node == UINT32_MAX || mechanism == UINT32_MAX || result->suspect_count == self->storage->suspect_limit) return;
+  uint32_t path = found->kind & UNDEAD_SUSPECT_ALONE ? UINT32_MAX : undead_path_to(&self->analysis->paths, found->object);
+  result->suspects[result->suspect_count++] = (undead_suspect){found->kind, node, mechanism, path};
+}
+
+static void list_suspects(const findings *self, const undead_address_index *index) {
+  const undead_suspects *suspects = &self->analysis->suspects;
+  for (uint32_t i = 0; i < suspects->found_count; i++) list_suspect(self, index, &suspects->found[i]);
+  for (uint32_t i = 0; i < suspects->alone_count; i++) list_suspect(self, index, &suspects->alone[i]);
 }
 
 static void list_closed(const findings *self, const undead_address_index *index) {
@@ -124,7 +131,7 @@ bool undead_findings_list(undead_analysis *analysis, undead_storage *storage, co
   const findings context = {analysis, storage, view, options}, *self = &context;
   undead_scan_result *result = &self->storage->result;
   undead_address_index index;
-  bool asked = analysis->suspects.found_count || analysis->closed.count || options->watched_count || options->loop_item_count;
+  bool asked = analysis->suspects.found_count || analysis->suspects.alone_count || analysis->closed.count || options->watched_count || options->loop_item_count;
   if (!asked) return true;
   if (!undead_address_index_open(&index, result->nodes, sizeof *result->nodes, result->node_count)) return false;
   list_suspects(self, &index);

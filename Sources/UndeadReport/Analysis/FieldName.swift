@@ -14,6 +14,15 @@ enum FieldName {
     "timer", "subviews",
   ]
 
+  /// What a field of the toolchain is called in programs; others are what they are called.
+  static func shown(_ field: String, of type: String) -> String {
+    if field == "__completion", type.hasPrefix("Foundation.") { return "completionBlock" }
+    guard field.hasPrefix("+") else { return field }
+    if type == "dispatch group" { return "notify block" }
+    if type.hasPrefix("dispatch queue") { return "waiting block" }
+    return KnownTypes.isKeyPath(type) ? "argument" : field
+  }
+
   /// True for `children`, `nextNode`, `downstream`: a reference that is meant to own.
   static func isOwning(_ field: String) -> Bool { hasWord(field, of: ownWords) }
 

@@ -3,6 +3,7 @@ struct GroupMerger {
   private var leakGroups: [String: Leak] = [:]
   private var knownGroups: [String: Leak] = [:]
   private var suspectGroups: [String: Suspect] = [:]
+  private var aloneGroups: [String: KeptAlone] = [:]
   private(set) var diagnostics: [Diagnostic] = []
   private(set) var zombies: [Zombie] = []
   private var seen = Set<Diagnostic>()
@@ -11,6 +12,7 @@ struct GroupMerger {
     for leak in analysis.leaks { Self.merge(leak, into: &leakGroups) }
     for leak in analysis.knownLeaks { Self.merge(leak, into: &knownGroups) }
     for suspect in analysis.suspects { merge(suspect) }
+    for kept in analysis.keptAlone { merge(kept) }
     if !isForked { add(analysis.zombies) }
     // A forked child has those of its parent too.
     for diagnostic in analysis.diagnostics where !isForked || seen.insert(diagnostic).inserted {
@@ -24,6 +26,7 @@ struct GroupMerger {
     for leak in report.leaks { Self.merge(leak, into: &leakGroups) }
     for leak in report.knownLeaks { Self.merge(leak, into: &knownGroups) }
     for suspect in report.suspects { merge(suspect) }
+    for kept in report.keptAlone { merge(kept) }
     add(report.zombies)
     diagnostics += report.diagnostics
   }
@@ -40,6 +43,8 @@ struct GroupMerger {
         < (a.count, a.totalBytes, b.objects.first?.type ?? "", b.signature)
     }
   }
+
+  var keptAlone: [KeptAlone] { aloneGroups.values.sorted(by: KeptAlone.mostFirst) }
 
   private static func worstFirst(_ a: Leak, _ b: Leak) -> Bool {
     (b.totalBytes, b.count, a.objects.first?.type ?? "", a.signature)
@@ -78,6 +83,10 @@ struct GroupMerger {
     paths.addSaturating(UInt64(clamping: hidden))
     group.allocationPaths = paths
     group.otherAllocations = Array(((group.otherAllocations ?? []) + others).prefix(Leak.otherAllocationLimit))
+  }
+
+  private mutating func merge(_ kept: KeptAlone) {
+    if aloneGroups[kept.signature]?.add(kept) == nil { aloneGroups[kept.signature] = kept }
   }
 
   private mutating func merge(_ zombie: Zombie) {

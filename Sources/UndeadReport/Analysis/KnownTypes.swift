@@ -13,7 +13,20 @@ enum KnownTypes {
     centers.contains { type.hasPrefix($0) && (type.utf8.count == $0.utf8.count || type.hasPrefix("\($0).")) }
   }
 
+  /// A key path, which keeps the arguments of its subscripts.
+  static func isKeyPath(_ type: String) -> Bool {
+    ["Swift.KeyPath<", "Swift.WritableKeyPath<", "Swift.ReferenceWritableKeyPath<"].contains(where: type.hasPrefix)
+  }
+
   static func isContinuationCanary(_ type: String) -> Bool { type == "Swift.CheckedContinuationCanary" }
+
+  /// A step of a path that leads through a continuation.
+  static func holdsContinuation(_ step: PathStep) -> Bool {
+    isContinuationCanary(step.type)
+      || ["Swift.CheckedContinuation", "Swift.UnsafeContinuation"].contains {
+        TypeName.mentions($0, in: step.fieldType ?? "")
+      }
+  }
 
   /// True for functions of streams, not for those that take one.
   static func isStream(function symbol: String) -> Bool {

@@ -98,6 +98,8 @@ extension Frame {
 extension Reference {
   /// True if the closure that the field holds was written by the user, wherever the field is declared.
   var holdsOwnClosure: Bool { closure.map { !$0.system && $0.package == nil } ?? false }
+  /// True for `self.method` where a closure is expected.
+  var isMethodReference: Bool { closure?.symbol.hasPrefix("implicit closure #2 in implicit closure #1") ?? false }
   /// True if the user can change the reference: their field, or their closure in a field of a library.
   var isOfUser: Bool { package == nil && !ToolchainModules.declare(type) || holdsOwnClosure }
   /// True for what the runtime makes, which belongs to nobody: tasks, closure contexts, boxes.

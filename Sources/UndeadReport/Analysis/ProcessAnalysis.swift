@@ -3,6 +3,7 @@ struct ProcessAnalysis {
   private(set) var leaks: [Leak] = []
   private(set) var knownLeaks: [Leak] = []
   private(set) var suspects: [Suspect] = []
+  private(set) var keptAlone: [KeptAlone] = []
   private(set) var diagnostics: [Diagnostic] = []
   private(set) var zombies: [Zombie] = []
 
@@ -32,6 +33,7 @@ struct ProcessAnalysis {
     readDiagnostics()
     var builder = SuspectBuilder(snapshot, ways: ways, counts: counts, names: names, frames: frames)
     suspects = builder.build()
+    keptAlone = builder.buildKeptAlone()
     findCyclesOfFrames(inherited)
   }
 

@@ -61,6 +61,7 @@ extension LeakReport {
       refutedLeaks += RefutedLeak.all(in: input.snapshot, symbols: input.symbols)
     }
     (leaks, knownLeaks, suspects) = (merger.leaks, merger.knownLeaks, merger.suspects)
+    keptAlone = merger.keptAlone
     diagnostics = merger.diagnostics
     zombies = merger.zombies
     addRunLoops(inputs.map(\.snapshot))

@@ -45,7 +45,9 @@ struct SuspectBuilder {
     let node = Int(record.node)
     let block = snapshot.nodes[node]
     let mechanism = record.mechanism == Snapshot.none ? nil : Int(record.mechanism)
-    let back = mechanism.map { ways.way(from: node, to: $0) } ?? []
+    var back = mechanism.map { ways.way(from: node, to: $0) } ?? []
+    let isWeak = back.isEmpty
+    if isWeak { back = mechanism.map { ways.way(from: node, to: $0, byNames: true) } ?? [] }
     let holdsBack = chain.references(back, names, &frames)
     let kind = kind(record.kind, mechanism)
     let explanation = mechanism.map { snapshot.nodes[$0].explanation } ?? Snapshot.none
@@ -60,15 +62,66 @@ struct SuspectBuilder {
     let test = frames.tests?.test(stacks: stacks, references: path.map(\.reference))
     if let test { hash.mix(StableHash(test.fullName)) }
     let isHeldByLoop = path.first?.root?.kind == "runLoop"
+    let references = counts.references(to: node, names, &frames)
     var suspect = Suspect(
       kind: kind, signature: hash.hexadecimal, totalBytes: Int(clamping: block.size),
       objects: [LeakedObject(block, type: names.type(of: node))],
       retainPath: path, holdsBack: holdsBack.isEmpty ? nil : holdsBack, allocation: allocation, suspended: suspended,
       advice: isHeldByLoop
-        ? AbandonedAdvice.text(for: path) : Advice.text(for: kind, holdsBack: holdsBack, suspended: suspended),
+        ? AbandonedAdvice.text(for: path) : Advice.text(
+          for: kind, holdsBack: holdsBack, suspended: suspended, isOfFrame: isOfFrame(path, references),
+          isOfContinuation: path.contains { KnownTypes.holdsContinuation($0) }),
       test: test)
-    suspect.references = counts.references(to: node, names, &frames)
+    if isWeak, !back.isEmpty { suspect.holdsBackWeakly = true }
+    suspect.references = references
     return suspect
+  }
+
+  /// Whether a frame of the task holds the object, and not what the task's closure captures.
+  private func isOfFrame(_ path: [PathStep], _ references: ReferenceCount?) -> Bool {
+    ["async frame", "resume context"].contains(path.dropLast().last?.field ?? "")
+      && !(references?.holders.contains { $0.type == "Task" } ?? false)
+  }
+
+  /// What one thing alone keeps, without a field for it: what the program's own main function has is no news.
+  mutating func buildKeptAlone() -> [KeptAlone] {
+    let others = Set(snapshot.watched.map(\.node) + snapshot.suspects.map(\.node))
+    var groups: [String: KeptAlone] = [:]
+    for record in snapshot.keptAlone where !others.contains(record.node) && names.isOfUser(Int(record.node)) {
+      guard let kept = keptAlone(record) else { continue }
+      if groups[kept.signature]?.add(kept) == nil { groups[kept.signature] = kept }
+    }
+    return groups.values.sorted(by: KeptAlone.mostFirst)
+  }
+
+  private mutating func keptAlone(_ record: Snapshot.SuspectRecord) -> KeptAlone? {
+    let (node, mechanism) = (Int(record.node), Int(record.mechanism))
+    guard record.mechanism != Snapshot.none else { return nil }
+    let explanation = snapshot.nodes[mechanism].explanation
+    let suspended = explanation == Snapshot.none ? nil : frames.backtrace(explanation)
+    if suspended?.frames.contains(where: { SymbolText.isAsyncMain($0.symbol) }) ?? false { return nil }
+    // What a task holds besides is what it works with.
+    if let suspended, !suspended.frames.contains(where: { isMember($0, ofTypeOf: node) }) { return nil }
+    let kind = kind(record.kind & ~Snapshot.SuspectRecord.alone, mechanism)
+    let item = paths.item(mechanism)
+    let name = [item.flatMap { paths.text($0.kind) }, item.flatMap { paths.text($0.name) }.map { "\"\($0)\"" }]
+    var hash = StableHash("keptAlone")
+    for text in [kind.rawValue, suspended?.firstOwnFrame?.symbol ?? ""] + name.map({ $0 ?? "" }) {
+      hash.mix(StableHash(text))
+    }
+    hash.mix(names.typeHash(of: node))
+    hash.mix(frames.allocationHash(snapshot.nodes[node].stack))
+    return KeptAlone(
+      kind: kind, signature: hash.hexadecimal, type: names.type(of: node),
+      size: Int(clamping: snapshot.nodes[node].size), item: item == nil ? nil : name.compactMap(\.self).joined(separator: " "),
+      allocation: frames.backtrace(snapshot.nodes[node].stack), suspended: suspended)
+  }
+
+  /// Whether a function, or the one that it is a closure in, is a member of the type of an object.
+  private func isMember(_ frame: Frame, ofTypeOf node: Int) -> Bool {
+    let owner = FunctionName(frame.symbol).owner.joined(separator: ".")
+    let type = TypeName.unspecialized(names.type(of: node))
+    return !frame.system && !owner.isEmpty && (type == owner || type.hasSuffix("." + owner) || owner.hasPrefix(type + "."))
   }
 
   private func kind(_ number: UInt32, _ mechanism: Int?) -> Suspect.Kind {

@@ -34,9 +34,19 @@ package enum SymbolText {
     return starts.contains(where: symbol.hasPrefix) || symbol.hasPrefix("operator new")
   }
 
+  /// True for main's code, if that is asynchronous, and what the compiler splits off it: "async_MainTY4_".
+  static func isAsyncMain(_ symbol: String) -> Bool { symbol.hasPrefix("async_Main") }
+
   /// True for an allocating initialiser: the place that made the object is its caller.
   static func isAllocatingInitializer(_ symbol: String) -> Bool {
     symbol.contains("__allocating_init(")
+  }
+
+  /// The function that a closure is written in: "closure #1 in App.Owner.start()" -> "App.Owner.start()".
+  static func outer(_ symbol: String) -> String {
+    var rest = short(symbol)[...]
+    while let inner = rest.firstRange(of: " in ") { rest = rest[inner.upperBound...] }
+    return String(rest)
   }
 
   /// The type whose member a closure sits in: "closure #1 () -> () in App.Owner.start() -> ()" -> "App.Owner".
@@ -58,6 +68,7 @@ extension Backtrace {
 extension SymbolText {
   /// The function without its argument and result types, for a sentence: "App.Loader.load()".
   package static func short(_ symbol: String) -> String {
+    if isAsyncMain(symbol) { return "main" }
     let text = FunctionName.withoutThunks(symbol)
     guard let arrow = text.firstRange(of: " -> "), !text.contains(" in ") else { return text }
     return String(text[..<arrow.lowerBound]).replacing(" async", with: "").replacing(" throws", with: "")

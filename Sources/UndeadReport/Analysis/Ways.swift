@@ -25,13 +25,16 @@ struct Ways {
   }
 
   /// Shortest way along strong and implied references; empty if there is none.
-  func way(from start: Int, to end: Int) -> [Int] {
+  ///
+  /// - Parameter byNames: a weak or unowned reference may be the last one.
+  func way(from start: Int, to end: Int, byNames: Bool = false) -> [Int] {
     guard start != end else { return [] }
     let first = firstEdge
     return Self.way(from: start, snapshot) {
       Int(first[$0])..<Int(first[$0 + 1])
     } follows: {
-      snapshot.edges[$0].isStrong && !snapshot.nodes[Int(snapshot.edges[$0].from)].isOnlyHolder
+      (snapshot.edges[$0].isStrong || (byNames && snapshot.edges[$0].isWeak && isNamed(Int(snapshot.edges[$0].to), end)))
+        && !snapshot.nodes[Int(snapshot.edges[$0].from)].isOnlyHolder
     } isEnd: {
       $0 == end
     } look: { edge in
@@ -41,6 +44,9 @@ struct Ways {
       return look
     }
   }
+
+  /// Whether a weak reference to the node is one to `end`, or to what wraps it.
+  private func isNamed(_ node: Int, _ end: Int) -> Bool { node == end || !names.isOfProgram(node) || names.isOwn(node) }
 
   /// How a node was reached, and what the way looks like.
   private struct Step {

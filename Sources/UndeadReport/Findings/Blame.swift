@@ -105,6 +105,13 @@ extension Blame {
       if !target.isEmpty { blame.target = target }
       return (blame, closure)
     }
+    if let closure = cycle.indices.first(where: { cycle[$0].type.hasPrefix("Observation.") && cycle[$0].holdsOwnClosure }),
+      let function = cycle[closure].closure.map({ FunctionName.withoutThunks($0.symbol) })
+    {
+      let type = TypeName.unspecialized(cycle[(closure + 1) % cycle.count].type)
+      let title = "the onChange closure in \(SymbolText.outer(function))"
+      return (Blame(kind: kind, type: type, function: function, title: title, key: ["onChange", function]), closure)
+    }
     // A closure that the toolchain keeps: the program's field that leads there.
     if let closure = least(cycle.indices.filter { cycle[$0].holdsClosure }),
       let before = own.last(where: { $0 < closure }) ?? own.last
@@ -197,6 +204,37 @@ extension [LeakReport.Reference] {
 
 /// Names of types.
 enum TypeName {
+  /// A text with names in which long generic arguments are left out: for people, who know them from the rest of the name.
+  static func elided(_ text: String) -> String {
+    let longest = 40
+    let utf8 = Array(text.utf8)
+    guard utf8.count > longest, utf8.contains(UInt8(ascii: "<")) else { return text }
+    var result: [UInt8] = []
+    var start = 0
+    while start < utf8.count {
+      guard utf8[start] == UInt8(ascii: "<"), let end = closing(utf8, from: start), end - start > longest else {
+        result.append(utf8[start])
+        start += 1
+        continue
+      }
+      result += Array("<\u{2026}>".utf8)
+      start = end + 1
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// The position of the bracket that closes the one at `start`; nil if there is none.
+  private static func closing(_ text: [UInt8], from start: Int) -> Int? {
+    var depth = 0
+    for position in start..<text.count {
+      if text[position] == UInt8(ascii: "<") { depth += 1 }
+      // The arrow of a function type is no bracket.
+      if text[position] == UInt8(ascii: ">"), text[position - 1] != UInt8(ascii: "-") { depth -= 1 }
+      if depth == 0 { return position }
+    }
+    return nil
+  }
+
   /// Without generic arguments: "App.Box<Swift.Int>.Node" -> "App.Box.Node".
   static func unspecialized(_ name: String) -> String {
     guard name.utf8.contains(UInt8(ascii: "<")) else { return name }

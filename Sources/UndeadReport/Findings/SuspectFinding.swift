@@ -17,8 +17,9 @@ extension Finding {
   private static func title(_ suspect: Suspect) -> String {
     let subject =
       suspect.cycle.map { "retain cycle of " + cycleTypes($0) } ?? suspect.objects.first?.type ?? "object"
-    let item = suspect.retainPath.first?.item.map { "a \($0) that it holds itself" }
-    return "\(subject) held only by \(item ?? holder(suspect.kind))"
+    let holder = suspect.retainPath.first?.item.map { "a \($0) that it holds itself" } ?? holder(suspect.kind)
+    let weakly = suspect.holdsBackWeakly ?? false
+    return "\(subject) held only by \(weakly ? holder.replacing("it holds itself", with: "it has a weak field for") : holder)"
   }
 
   private static func chains(_ suspect: Suspect, culprit: Int?) -> [Chain] {
@@ -37,7 +38,9 @@ extension Finding {
       chains.append(
         Chain(
           role: .holdsBack, back, end: item ?? holderType(suspect.kind), culprit: culprit,
-          introduction: "and \(first.type) holds that thing itself:"))
+          introduction: suspect.holdsBackWeakly ?? false
+            ? "and \(first.type) has a field for that thing, which does not keep it:"
+            : "and \(first.type) holds that thing itself:"))
     }
     return chains
   }

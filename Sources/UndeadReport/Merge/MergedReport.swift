@@ -79,6 +79,7 @@ package struct MergedReport: Codable, Sendable, Equatable {
       merged.summary.add(report.summary.premises)
     }
     (merged.leaks, merged.knownLeaks, merged.suspects) = (merger.leaks, merger.knownLeaks, merger.suspects)
+    merged.keptAlone = merger.keptAlone
     (merged.zombies, merged.diagnostics) = (merger.zombies, merger.diagnostics)
     return merged
   }

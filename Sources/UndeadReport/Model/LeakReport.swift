@@ -19,6 +19,8 @@ public struct LeakReport: Codable, Sendable, Equatable {
   public var leaks: [Leak]
   /// Objects held only by what fires or waits.
   public var suspects: [Suspect]
+  /// What one timer or task alone keeps, without a field for it: no suspects.
+  public var keptAlone: [KeptAlone] = []
   /// Leaks of the toolchain, each with its reason.
   public var knownLeaks: [Leak]
   /// Uses of objects after they died.
@@ -202,7 +204,7 @@ extension LeakReport.Summary {
 extension LeakReport {
   private enum CodingKeys: String, CodingKey {
     case schemaVersion, tool, process, summary, culprits, leaks, suspects, knownLeaks, zombies, diagnostics, runLoops
-    case refutedLeaks
+    case refutedLeaks, keptAlone
   }
 
   public init(from decoder: any Decoder) throws {
@@ -222,6 +224,7 @@ extension LeakReport {
     knownLeaks = try values.decodeIfPresent([Leak].self, forKey: .knownLeaks) ?? []
     zombies = try values.decodeIfPresent([Zombie].self, forKey: .zombies) ?? []
     diagnostics = try values.decodeIfPresent([Diagnostic].self, forKey: .diagnostics) ?? []
+    keptAlone = try values.decodeIfPresent([KeptAlone].self, forKey: .keptAlone) ?? []
     refutedLeaks = try values.decodeIfPresent([RefutedLeak].self, forKey: .refutedLeaks) ?? []
     runLoops = try values.decodeIfPresent(JSONValue.self, forKey: .runLoops)
   }
@@ -239,6 +242,7 @@ extension LeakReport {
     try values.encode(knownLeaks, forKey: .knownLeaks)
     try values.encode(zombies, forKey: .zombies)
     try values.encode(diagnostics, forKey: .diagnostics)
+    if !keptAlone.isEmpty { try values.encode(keptAlone, forKey: .keptAlone) }
     if !refutedLeaks.isEmpty { try values.encode(refutedLeaks, forKey: .refutedLeaks) }
     try values.encodeIfPresent(runLoops, forKey: .runLoops)
   }

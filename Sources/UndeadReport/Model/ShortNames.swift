@@ -15,6 +15,7 @@ package typealias ReferenceCount = LeakReport.ReferenceCount
 package typealias RefutedLeak = LeakReport.RefutedLeak
 package typealias Snapshot = LeakSnapshot
 package typealias Suspect = LeakReport.Suspect
+package typealias KeptAlone = LeakReport.KeptAlone
 package typealias TestIdentity = LeakReport.TestIdentity
 package typealias TypeCount = LeakReport.TypeCount
 package typealias Zombie = LeakReport.Zombie

@@ -40,6 +40,8 @@ extension LeakReport {
     public var retainPath: [PathStep]
     /// From the object back to what holds it.
     public var holdsBack: [Reference]?
+    /// True if the object's field for what holds it is weak or unowned; nil for a strong one.
+    public var holdsBackWeakly: Bool?
     /// What a thread's frame names: each reference in order, the last one leads back to the first object.
     public var cycle: [Reference]?
     /// Where the first one was allocated.

@@ -50,7 +50,7 @@ struct FindingText {
       addHeading(title, style, group.heading, group.size)
       lines.append("")
       let size = finding.size.map { "  (\($0))" } ?? ""
-      lines.append("  the worst of \(group.findings.count) groups: \(finding.heading)\(size)")
+      lines.append("  the worst of \(group.findings.count) groups: \(TypeName.elided(finding.heading))\(size)")
     } else {
       addHeading(title, style, finding.heading, finding.size)
     }
@@ -61,7 +61,7 @@ struct FindingText {
     }
     if !finding.chains.isEmpty { lines.append("") }
     for site in finding.sites { addSite(site) }
-    if let text = finding.referenceText { addRow("references", TextLine(text)) }
+    if let text = finding.referenceText { addRow("references", TextLine(TypeName.elided(text))) }
     addAlsoLeaked(finding.alsoLeaked)
     if options.explains, let certainty = finding.certainty { addRow("certain", TextLine(certainty)) }
     if let group { addRest(of: group) }
@@ -88,7 +88,7 @@ struct FindingText {
   private mutating func addHeading(_ title: TextLine, _ style: TextStyle, _ heading: String, _ size: String?) {
     let gap = title.plain.hasSuffix(":") ? " " : "  "
     let end = size.map { "  (\($0))" } ?? ""
-    lines.append("\(style.apply(title))\(gap)\(TextStyle.heading.apply(heading))\(end)")
+    lines.append("\(style.apply(title))\(gap)\(TextStyle.heading.apply(TypeName.elided(heading)))\(end)")
   }
 
   // MARK: References
@@ -101,7 +101,7 @@ struct FindingText {
       lines.append("\(chain.role == .innerCycle ? "  " : "    ")\(introduction)")
     }
     if let root = chain.root { add(root) }
-    if let start = chain.start { lines.append("    \(TextStyle.type.apply(start))") }
+    if let start = chain.start { lines.append("    \(TextStyle.type.apply(TypeName.elided(start)))") }
     let links = chain.links
     let shown = Self.chainLimit / 2
     for (number, link) in links.enumerated() {
@@ -123,7 +123,7 @@ struct FindingText {
 
   private mutating func add(_ link: Chain.Link, closing: Bool) {
     let field = TextStyle.field.apply(link.fieldText)
-    let target = TextStyle.type.apply(link.to + (closing ? "  \u{21BA}" : ""))
+    let target = TextStyle.type.apply(TypeName.elided(link.to) + (closing ? "  \u{21BA}" : ""))
     let end = link.holdsClosure ? StackText.closure(link.closure, options) : target
     lines.append("      \(field) \u{2192} \(end)")
     if link.isCulprit { addMark(below: link.fieldText) }
@@ -147,14 +147,14 @@ struct FindingText {
       } ?? []
     if let frame = site.frame {
       let preposition = site.role == .suspended ? "" : "in "
-      words.append("\(preposition)\(StackText.function(frame))\(StackText.place(frame, options))")
+      words.append("\(preposition)\(StackText.shortFunction(frame))\(StackText.place(frame, options))")
     }
     let thread = site.thread.map { ", thread \($0)" } ?? ""
     addRow(TextLine(site.role.label), "\(words.joined(separator: " "))\(thread)")
     if let called = site.called { addRow("", "by \(StackText.called(called))") }
     guard withCallers else { return }
     for caller in site.otherCallers {
-      addRow("", "also from \(StackText.function(caller))\(StackText.place(caller, options))")
+      addRow("", "also from \(StackText.shortFunction(caller))\(StackText.place(caller, options))")
     }
     if site.hiddenCallers > 0 { addRow("", "and on \(Quantity.of(site.hiddenCallers, "other way"))") }
   }
@@ -164,7 +164,7 @@ struct FindingText {
   private mutating func addAlsoLeaked(_ types: [TypeCount]) {
     guard !types.isEmpty else { return }
     var texts = types.prefix(Self.typeLimit).map { type in
-      "\(type.count) \u{D7} \(type.type) (\(Quantity.bytes(type.bytes)))"
+      "\(type.count) \u{D7} \(TypeName.elided(type.type)) (\(Quantity.bytes(type.bytes)))"
     }
     if types.count > Self.typeLimit { texts.append("\(Quantity.of(types.count - Self.typeLimit, "more type"))") }
     addRow("with it", "\(texts.joined(separator: ", "))")
@@ -176,7 +176,7 @@ struct FindingText {
 
   private mutating func addRest(of group: Findings.Group) {
     if group.findings.count > 1 {
-      addRow("culprit", TextLine(group.culprit.title))
+      addRow("culprit", TextLine(TypeName.elided(group.culprit.title)))
       var seen: Set = [group.worst.title]
       addList("likewise", group.findings.map(\.title).filter { seen.insert($0).inserted })
     }
@@ -192,7 +192,7 @@ struct FindingText {
 
   /// A row for each of the first texts.
   private mutating func addList(_ label: TextLine, _ texts: [String]) {
-    for (number, text) in texts.prefix(Self.listLimit).enumerated() { addRow(number == 0 ? label : "", TextLine(text)) }
+    for (number, text) in texts.prefix(Self.listLimit).enumerated() { addRow(number == 0 ? label : "", TextLine(TypeName.elided(text))) }
     if texts.count > Self.listLimit { addRow("", "and \(texts.count - Self.listLimit) more") }
   }
 
@@ -201,7 +201,7 @@ struct FindingText {
 
   private mutating func addAdvice(_ advice: String?) {
     guard let advice else { return }
-    let rows = StackText.wrapped(advice, width: sentenceWidth)
+    let rows = StackText.wrapped(TypeName.elided(advice), width: sentenceWidth)
     addRow("advice", TextLine(rows.first ?? ""), .good)
     for row in rows.dropFirst() { addRow("", TextLine(row)) }
   }

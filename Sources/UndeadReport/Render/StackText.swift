@@ -4,13 +4,19 @@ import UndeadSystem
 package enum StackText {
   /// The function as the programmer knows it.
   package static func function(_ frame: Frame) -> String {
-    FunctionName.withoutThunks(frame.symbol)
+    SymbolText.isAsyncMain(frame.symbol) ? "main" : FunctionName.withoutThunks(frame.symbol)
   }
+
+  /// The same without long generic arguments, as texts have it.
+  static func shortFunction(_ frame: Frame) -> String { TypeName.elided(function(frame)) }
 
   /// The function of a closure and its place. What the compiler puts around a closure of another type is none.
   static func closure(_ frame: Frame?, _ options: TextOptions) -> TextLine {
     guard let frame, !frame.symbol.hasPrefix("reabstraction thunk") else { return "closure" }
-    return "\(function(frame))\(place(frame, options))"
+    if frame.symbol.hasPrefix("implicit closure #2 in implicit closure #1") {
+      return "a method of `self`, named in \(SymbolText.outer(frame.symbol))\(place(frame, options))"
+    }
+    return "\(shortFunction(frame))\(place(frame, options))"
   }
 
   /// " at file:line", or " (module)" where no line is known.
@@ -48,7 +54,7 @@ package enum StackText {
       switch row {
       case .frame(let frame):
         let start = ("#\(number)" as TextLine).padded(3)
-        let text: TextLine = "\(start) \(function(frame))\(frame.inlined ? " [inlined]" : "")"
+        let text: TextLine = "\(start) \(shortFunction(frame))\(frame.inlined ? " [inlined]" : "")"
         let style: TextStyle? = frame.system || frame.package != nil ? .faint : nil
         number += 1
         return "    \(style?.apply(text) ?? text)\(place(frame, options))"

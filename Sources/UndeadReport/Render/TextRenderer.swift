@@ -30,6 +30,7 @@ public struct TextRenderer {
     lines += Self.lines(findings.leaks, .leak, options)
     lines += Self.lines(zombies: findings.zombies, title: "zombie:", options)
     lines += Self.lines(findings.suspects, .suspect, options)
+    lines += KeptAloneText.lines(report.keptAlone, options)
     lines += DiagnosticText.lines(report.diagnostics, options)
     if let runLoops = report.runLoops { lines += RunLoopText.lines(runLoops, options) }
     addKnown(findings.knownLeaks)

@@ -27,6 +27,8 @@ public struct LeakSnapshot: Sendable, Equatable {
   /// Indices of edges.
   package var steps: [Index] = []
   package var suspects: [SuspectRecord] = []
+  /// Objects that one thing alone keeps that fires or waits, and that have no field for it.
+  package var keptAlone: [SuspectRecord] = []
   package var owners: [OwnerRecord] = []
   package var notes: [StringID] = []
   package var watched: [WatchedRecord] = []
@@ -51,6 +53,7 @@ public struct LeakSnapshot: Sendable, Equatable {
   /// Leaves only what is known of the process as a whole.
   package mutating func removeFindings() {
     (nodes, edges, paths, steps, suspects, owners) = ([], [], [], [], [], [])
+    keptAlone = []
     (watched, loopItems, diagnostics, traces, runLoops, refuted) = ([], [], [], [], [], [])
     counters.removeAll { $0.key.hasPrefix("unreachableC") || $0.key.hasPrefix("dropped") }
   }

@@ -263,6 +263,9 @@ struct SnapshotDecoder {
         mechanism: try index(entry, 8, below: nodes, of: "NODES"),
         path: try index(entry, 12, below: snapshot.paths.count, of: "PATHS"))
     }
+    let firstAlone = snapshot.suspects.partition { $0.kind & Snapshot.SuspectRecord.alone != 0 }
+    snapshot.keptAlone = Array(snapshot.suspects[firstAlone...])
+    snapshot.suspects.removeSubrange(firstAlone...)
   }
 
   /// What the layers above passed to the instrument.

@@ -98,7 +98,7 @@ private struct SnapshotEncoder {
     }
     add(.steps, snapshot.steps) { $0.u32($1) }
     add(.owners, snapshot.owners) { $0.u32($1.path, $1.strong, $1.counted, $1.flags) }
-    add(.suspects, snapshot.suspects) { $0.u32($1.kind, $1.node, $1.mechanism, $1.path) }
+    add(.suspects, snapshot.suspects + snapshot.keptAlone) { $0.u32($1.kind, $1.node, $1.mechanism, $1.path) }
   }
 
   private mutating func addTold() {

@@ -135,6 +135,8 @@ extension Snapshot {
 
     /// True if it keeps `to` alive.
     package var isStrong: Bool { flags & 5 == 0 }
+    /// True for a weak or unowned field.
+    package var isWeak: Bool { flags & 1 != 0 }
     /// True if the reference count of `to` includes it.
     package var isCounted: Bool { flags & 15 == 8 }
   }
@@ -185,11 +187,13 @@ extension Snapshot {
   /// An object that only something that fires or waits holds, and that holds that thing itself; or a block of a set that
   /// nobody owns, but that a thread's frame names.
   package struct SuspectRecord: Sendable, Equatable {
-    /// 1 timer, 2 dispatch source, 3 observer, 4 task, 5 frame.
+    /// 1 timer, 2 dispatch source, 3 observer, 4 task, 5 frame; moreover 16 if it is no suspect (`Snapshot.keptAlone`).
     package var kind: UInt32
     package var node: Index
     package var mechanism: Index
     package var path: Index = Snapshot.none
+
+    package static let alone: UInt32 = 16
 
     /// True for a block of a set that only a thread's frame names.
     package var isOfFrame: Bool { kind == 5 }

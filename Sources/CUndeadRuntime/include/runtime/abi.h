@@ -160,6 +160,9 @@ enum {
   ABI_CF_TIMER_INFO = 144,         // CFRunLoop.c: __CFRunLoopTimer, _context.info
 
   // ABI/Task.h and TaskPrivate.h: AsyncTask.
+  ABI_TASK_FLAGS = 32,          // u32, JobFlags
+  ABI_TASK_IS_CHILD_BIT = 24,   // of these
+  ABI_TASK_MOST_BYTES = 0x180,  // that a task and its fragments take
   ABI_TASK_RESUME_FUNCTION = 56,
   ABI_TASK_RESUME_CONTEXT = 64,
   ABI_TASK_FIRST_SLAB = 0x78,   // of its allocator, in the block of the task itself

@@ -84,6 +84,7 @@ typedef struct {
 typedef enum {
   UNDEAD_SUSPECT_TIMER = 1, UNDEAD_SUSPECT_SOURCE = 2, UNDEAD_SUSPECT_OBSERVER = 3, UNDEAD_SUSPECT_TASK = 4,
   UNDEAD_SUSPECT_FRAME = 5,   // part of a set that nobody owns, but that a frame of a thread names
+  UNDEAD_SUSPECT_ALONE = 16,  // moreover: no suspect, as the object has no field for what keeps it
 } undead_suspect_kind;
 
 typedef struct {

@@ -94,7 +94,7 @@ static void edges_of(edge_list *list, uint32_t from) {
   undead_body_of(list->bodies, node->address, node->size, &body);
   list->low = body.low;
   list->body = &body;
-  if (list->link_count && body.isa) add_implied(list, from, (uint32_t)(body.low - node->address));
+  if (list->link_count) add_implied(list, from, (uint32_t)(body.low - node->address));
   undead_walk_body(list->heap, node->address, &body, true, add_edge, list);
 }
 

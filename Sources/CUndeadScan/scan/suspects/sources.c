@@ -5,8 +5,12 @@
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
 #include "scan/bodies/references.h"
+#include "scan/counts/tally.h"
 
-enum { TABLE_VALUE_BYTES = 16 };   // a closure: function, context
+enum {
+  TABLE_VALUE_BYTES = 16,   // a closure: function, context
+  CONTINUATION_CONTEXT = ABI_CONTINUATION_FUNCTION + 8,
+};
 
 static bool is_source_type(const undead_suspects *suspects, uintptr_t word) {
   return word >= suspects->source_types_low && word < suspects->source_types_high;
@@ -47,6 +51,20 @@ static bool is_cancelled(const undead_suspects *suspects, uintptr_t block) {
 
 bool undead_is_active_source(const undead_suspects *suspects, uintptr_t block) {
   return undead_is_source_memory(suspects, block) && !is_cancelled(suspects, block);
+}
+
+void undead_each_handler_block(const undead_suspects *suspects, uintptr_t refs, void (*visit)(void *context, uintptr_t block),
+                               void *context) {
+  const undead_heap *heap = suspects->bodies->heap;
+  uintptr_t end = undead_heap_block(heap, refs) + undead_block_size(undead_heap_block(heap, refs));
+  for (int i = 0; i < ABI_SOURCE_HANDLER_COUNT; i++) {
+    uintptr_t at = refs + ABI_SOURCE_HANDLERS + (uintptr_t)i * 8;
+    if (at + 8 > end || !undead_heap_starts(heap, word_at(at))) continue;
+    uintptr_t called = word_at(at) + CONTINUATION_CONTEXT;
+    if (undead_block_size(word_at(at)) < CONTINUATION_CONTEXT + 8 || !undead_heap_starts(heap, word_at(called))) continue;
+    uintptr_t block = word_at(called);
+    if (undead_is_closure_of_c(suspects->bodies, block) && undead_count_of_closure(block) > 1) visit(context, block);
+  }
 }
 
 // The closures of a table are what fires; `visit` gets each one with the key of its registration.

@@ -10,10 +10,16 @@
 #include <assert.h>
 
 #define MOST_MEMBERS 256u   // of a cycle, to be listed with their edges
+#define MOST_HANDLERS 1024u // work items to be called later that the program has, too
 
-enum { FLAG_SOURCE = 1, FLAG_OBJECT = 2, FLAG_SLAB = 4, FLAG_PASSIVE = 8, FLAG_ON_STACK = 16, FLAG_TOKEN = 32 };
+#define NAMES_ONLY (1u << 31)   // of an edge: a weak or unowned field for what fires or waits; it keeps nothing
+
+enum { FLAG_SOURCE = 1, FLAG_OBJECT = 2, FLAG_SEEN = 4, FLAG_PASSIVE = 8, FLAG_ON_STACK = 16, FLAG_TOKEN = 32 };
 
 // The graph of what only the first pass reached, without the framework's own edges.
+//
+// A field closes a cycle even if it is weak: the owner of a timer that the run loop keeps has a field for it all the same. Such
+// an edge keeps nothing, so it does not spread labels. Frames of a suspended task are edges where counts say that they own.
 typedef struct {
   undead_suspects *suspects;
   const undead_suspect_owners *owners;
@@ -76,7 +82,6 @@ static void classify(suspect_graph *graph, uint32_t node) {
   uint8_t flags = 0;
   if (*undead_heap_word(graph->heap, block) & UNDEAD_WORD_SPECIAL) flags |= FLAG_SOURCE;
   if (!layout || layout->kind == UNDEAD_KIND_OTHER) {
-    if (suspects->bodies->stale->slab_isa && word_at(block) == suspects->bodies->stale->slab_isa) flags |= FLAG_SLAB;
     // Of a source's two blocks the one that the program refers to stands for it.
     if (flags & FLAG_SOURCE && word_at(block) == suspects->source_vtable) flags &= (uint8_t)~FLAG_SOURCE;
   } else if (layout->kind == UNDEAD_KIND_CLASS) {
@@ -88,6 +93,7 @@ static void classify(suspect_graph *graph, uint32_t node) {
   graph->flags[node] = flags;
 }
 
+// Of an edge only: `to` may have NAMES_ONLY.
 typedef void (*edge_visitor)(suspect_graph *graph, uint32_t from, uint32_t to);
 
 typedef struct {
@@ -97,15 +103,28 @@ typedef struct {
   edge_visitor visit;
 } edge_source;
 
+// What an object of the program names by a weak or unowned field: only what fires, and what wraps it, counts.
+static void visit_name(const edge_source *source, const undead_reference *reference) {
+  suspect_graph *graph = source->graph;
+  if (!(graph->flags[source->from] & FLAG_OBJECT)) return;
+  uintptr_t target = undead_heap_block(graph->heap, reference->address);
+  uintptr_t owner = target ? undead_side_table_owner(graph->heap, target, undead_block_size(target)) : 0;
+  uint32_t to = undead_address_index_of(&graph->index, owner ? owner : target);
+  if (to == UINT32_MAX || to == source->from || graph->flags[to] & FLAG_OBJECT) return;
+  source->visit(graph, source->from, to | NAMES_ONLY);
+}
+
 static void visit_reference(void *context, const undead_reference *reference) {
   const edge_source *source = context;
   suspect_graph *graph = source->graph;
-  if (reference->evidence == UNDEAD_EVIDENCE_NUMBER) return;
+  if (reference->evidence == UNDEAD_EVIDENCE_NONE) visit_name(source, reference);
+  if (reference->evidence == UNDEAD_EVIDENCE_NUMBER || reference->evidence == UNDEAD_EVIDENCE_NONE) return;
   uintptr_t target = undead_heap_block(graph->heap, reference->address);
   if (!target || target == source->block) return;
   uint32_t to = undead_address_index_of(&graph->index, target);
   if (to == UINT32_MAX) return;
-  if (reference->evidence == UNDEAD_EVIDENCE_PERHAPS && undead_suspect_is_owned(graph->owners, target)) return;
+  if (reference->evidence == UNDEAD_EVIDENCE_PERHAPS && !undead_is_parent_memory(graph->suspects, source->block, target)
+      && undead_suspect_is_owned(graph->owners, target)) return;
   bool special = *undead_heap_word(graph->heap, target) & UNDEAD_WORD_SPECIAL;
   if (special && undead_is_framework_edge(graph->suspects, source->block, target)) return;
   source->visit(graph, source->from, to);
@@ -117,7 +136,7 @@ static void each_edge(suspect_graph *graph, uint32_t from, edge_visitor visit) {
   undead_body body;
   undead_body_of(suspects->bodies, block, undead_block_size(block), &body);
   edge_source source = {graph, from, block, visit};
-  undead_walk_body(graph->heap, block, &body, false, visit_reference, &source);
+  undead_walk_body(graph->heap, block, &body, true, visit_reference, &source);
   if (!(graph->flags[from] & FLAG_TOKEN)) return;
   for (uint32_t i = 0; i < suspects->link_count; i++) {
     if (suspects->links[i].token != block) continue;
@@ -164,10 +183,28 @@ static void link_registration(void *context, uintptr_t closure, uint64_t key) {
   suspects->links[suspects->link_count++] = (undead_observer_link){search->token, closure};
 }
 
+static void link_handler(void *context, uintptr_t block) {
+  link_search *search = context;
+  undead_suspects *suspects = search->graph->suspects;
+  uint32_t node = undead_address_index_of(&search->graph->index, block);
+  if (node == UINT32_MAX || suspects->link_count == search->max_links) return;
+  search->graph->flags[node] |= FLAG_TOKEN;
+  suspects->links[suspects->link_count++] = (undead_observer_link){block, search->token};
+}
+
+// Who has a work item that is to be called later has a field for what calls it.
+static void link_handlers(suspect_graph *graph, uint32_t max_links) {
+  for (uint32_t i = 0; i < graph->count; i++) {
+    uintptr_t refs = graph->flags[i] & FLAG_SOURCE ? undead_source_refs_in(graph->suspects, graph->address[i]) : 0;
+    link_search search = {graph, max_links, graph->address[i], 0};
+    if (refs) undead_each_handler_block(graph->suspects, refs, link_handler, &search);
+  }
+}
+
 static void link_tokens(suspect_graph *graph, uint32_t max_links) {
   undead_suspects *suspects = graph->suspects;
   enum { TOKEN_KEY = 16 };
-  for (uint32_t i = 0; i < graph->count; i++) {
+  for (uint32_t i = 0; suspects->table_count && i < graph->count; i++) {
     if (!(graph->flags[i] & FLAG_TOKEN) || undead_block_size(graph->address[i]) < TOKEN_KEY + 8) continue;
     link_search search = {graph, max_links, graph->address[i], word_at(graph->address[i] + TOKEN_KEY)};
     for (uint32_t k = 0; k < suspects->table_count; k++)
@@ -193,8 +230,7 @@ static void visit_node(suspect_graph *graph, uint32_t node, uint32_t depth, uint
   graph->flags[node] |= FLAG_ON_STACK;
 }
 
-// Tarjan's strongly connected components, without recursion. A slab holds whatever its task's frames hold: its edges
-// do not close a cycle.
+// Tarjan's strongly connected components, without recursion.
 static void find_components(suspect_graph *graph) {
   uint32_t clock = 0, stacked = 0;
   for (uint32_t start = 0; start < graph->count; start++) {
@@ -203,9 +239,8 @@ static void find_components(suspect_graph *graph) {
     visit_node(graph, start, 0, &clock, &stacked);
     for (;;) {
       uint32_t node = graph->path[depth];
-      bool more = graph->cursor[depth] < graph->first[node + 1] && !(graph->flags[node] & FLAG_SLAB);
-      if (more) {
-        uint32_t to = graph->edges[graph->cursor[depth]++];
+      if (graph->cursor[depth] < graph->first[node + 1]) {
+        uint32_t to = graph->edges[graph->cursor[depth]++] & ~NAMES_ONLY;
         if (!graph->order[to]) visit_node(graph, to, ++depth, &clock, &stacked);
         else if (graph->flags[to] & FLAG_ON_STACK && graph->order[to] < graph->low[node]) graph->low[node] = graph->order[to];
         continue;
@@ -235,6 +270,7 @@ static bool spread_labels(suspect_graph *graph) {
     if (graph->flags[node] & FLAG_PASSIVE) continue;
     for (uint32_t k = graph->first[node]; k < graph->first[node + 1]; k++) {
       uint32_t to = graph->edges[k];
+      if (to & NAMES_ONLY) continue;
       bool first = add_label(graph, to, graph->label[2 * (size_t)node]);
       bool second = add_label(graph, to, graph->label[2 * (size_t)node + 1]);
       if (first || second) undead_worklist_push(&waiting, to + 1);
@@ -262,27 +298,70 @@ static void sort_by_component(suspect_graph *graph, uint32_t *start) {
   for (uint32_t c = 1; c <= graph->component_count; c++) start[c] -= graph->size[c];
 }
 
-static void report_component(suspect_graph *graph, uint32_t component, const uint32_t *nodes, uint32_t max_found) {
+// Whether nothing but sources of this component leads to the node.
+static bool is_of_component(const suspect_graph *graph, uint32_t node, uint32_t component) {
+  const uint32_t *labels = &graph->label[2 * (size_t)node];
+  return (!labels[0] || labels[0] == component) && (!labels[1] || labels[1] == component);
+}
+
+// True if it is one that the program cannot end by itself: an owner has a field for it.
+static bool report_component(suspect_graph *graph, uint32_t component, const uint32_t *nodes, uint32_t max_found) {
   undead_suspects *suspects = graph->suspects;
   uint32_t mechanism = UINT32_MAX, kind = UINT32_MAX;
   bool objects = false;
   for (uint32_t i = 0; i < graph->size[component]; i++) {
     uint8_t flags = graph->flags[nodes[i]];
-    const uint32_t *labels = &graph->label[2 * (size_t)nodes[i]];
     // Another source holds it too: when that one ends, so may this cycle.
-    if ((labels[0] && labels[0] != component) || (labels[1] && labels[1] != component)) return;
+    if (!is_of_component(graph, nodes[i], component)) return false;
     objects |= (flags & FLAG_OBJECT) != 0;
     if (!(flags & FLAG_SOURCE) || mechanism_kind(graph, nodes[i]) >= kind) continue;
     kind = mechanism_kind(graph, nodes[i]);
     mechanism = nodes[i];
   }
-  if (!objects || mechanism == UINT32_MAX) return;
+  if (!objects || mechanism == UINT32_MAX) return false;
   for (uint32_t i = 0; i < graph->size[component]; i++) {
     if (graph->size[component] <= MOST_MEMBERS) undead_worklist_push(&suspects->members, graph->address[nodes[i]]);
     if (!(graph->flags[nodes[i]] & FLAG_OBJECT) || suspects->found_count == max_found) continue;
     suspects->found[suspects->found_count++] =
       (undead_found_suspect){graph->address[nodes[i]], graph->address[mechanism], kind};
   }
+  return true;
+}
+
+// The first objects of the program that a source leads to, if no other one leads there. They have no field for it, and may
+// live on purpose.
+static bool report_alone(suspect_graph *graph, uint32_t source, undead_worklist *waiting, undead_worklist *seen) {
+  undead_suspects *suspects = graph->suspects;
+  uint32_t component = graph->component[source];
+  undead_worklist_push(waiting, source + 1);
+  for (uintptr_t next; (next = undead_worklist_pop(waiting));) {
+    uint32_t node = (uint32_t)next - 1;
+    if (graph->flags[node] & FLAG_SEEN) continue;
+    graph->flags[node] |= FLAG_SEEN;
+    undead_worklist_push(seen, node + 1);
+    if (graph->flags[node] & FLAG_OBJECT) {
+      if (!is_of_component(graph, node, component) || suspects->alone_count == UNDEAD_MOST_ALONE) continue;
+      suspects->alone[suspects->alone_count++] = (undead_found_suspect){
+        graph->address[node], graph->address[source], mechanism_kind(graph, source) | UNDEAD_SUSPECT_ALONE};
+      continue;
+    }
+    if (graph->flags[node] & FLAG_PASSIVE || (node != source && graph->flags[node] & FLAG_SOURCE)) continue;
+    for (uint32_t k = graph->first[node]; k < graph->first[node + 1]; k++)
+      if (!(graph->edges[k] & NAMES_ONLY)) undead_worklist_push(waiting, graph->edges[k] + 1);
+  }
+  for (uintptr_t next; (next = undead_worklist_pop(seen));) graph->flags[next - 1] &= (uint8_t)~FLAG_SEEN;
+  return !waiting->no_memory && !seen->no_memory;
+}
+
+// A component that was reported has no members here: its size is 0.
+static bool report_all_alone(suspect_graph *graph) {
+  undead_worklist waiting = {0}, seen = {0};
+  bool ok = true;
+  for (uint32_t i = 0; ok && i < graph->count; i++)
+    if (graph->flags[i] & FLAG_SOURCE && graph->size[graph->component[i]]) ok = report_alone(graph, i, &waiting, &seen);
+  undead_worklist_close(&waiting);
+  undead_worklist_close(&seen);
+  return ok;
 }
 
 static void close_graph(suspect_graph *graph) {
@@ -298,6 +377,7 @@ bool undead_suspect_graph_search(undead_suspects *suspects, const undead_suspect
   if (ok) {
     for (uint32_t i = 0; i < graph.count; i++) classify(&graph, i);
     link_tokens(&graph, max_links);
+    link_handlers(&graph, max_links < MOST_HANDLERS ? max_links : MOST_HANDLERS);
     ok = open_edges(&graph);
   }
   if (ok) {
@@ -308,7 +388,8 @@ bool undead_suspect_graph_search(undead_suspects *suspects, const undead_suspect
     uint32_t *start = graph.order;   // no longer needed
     sort_by_component(&graph, start);
     for (uint32_t c = 1; c <= graph.component_count; c++)
-      if (graph.size[c] > 1) report_component(&graph, c, graph.members_of + start[c], max_found);
+      if (graph.size[c] > 1 && report_component(&graph, c, graph.members_of + start[c], max_found)) graph.size[c] = 0;
+    ok = report_all_alone(&graph);
   }
   close_graph(&graph);
   return ok && !suspects->members.no_memory;

@@ -2,6 +2,7 @@
 #pragma once
 #include "scan/suspects/suspect_owners.h"
 
+#define UNDEAD_MOST_ALONE 4096u   // objects that one thing alone keeps, without a field for it
 enum { UNDEAD_SOURCE_BYTES = 104 };   // the least that a dispatch source or its `refs` takes
 
 bool undead_is_source_memory(const undead_suspects *suspects, uintptr_t block);
@@ -10,6 +11,11 @@ uintptr_t undead_source_refs_in(const undead_suspects *suspects, uintptr_t block
 // True for one that is not cancelled.
 bool undead_is_active_source(const undead_suspects *suspects, uintptr_t block);
 bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, uintptr_t to);
+// Whether `block` is memory of the task that `task` is a part of, as one of its group.
+bool undead_is_parent_memory(const undead_suspects *suspects, uintptr_t block, uintptr_t task);
+// The blocks (in the sense of C) that a source calls and that something else has, too.
+void undead_each_handler_block(const undead_suspects *suspects, uintptr_t refs, void (*visit)(void *context, uintptr_t block),
+                               void *context);
 void undead_each_registration(const undead_suspects *suspects, uintptr_t table,
                               void (*visit)(void *context, uintptr_t closure, uint64_t key), void *context);
 

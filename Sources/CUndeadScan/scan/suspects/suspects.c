@@ -51,7 +51,8 @@ bool undead_suspects_open(undead_suspects *suspects, undead_bodies *bodies, cons
   suspects->tables = undead_map(MAX_TABLES * sizeof *suspects->tables);
   suspects->found = undead_map(MAX_FOUND * sizeof *suspects->found);
   suspects->links = undead_map(MAX_LINKS * sizeof *suspects->links);
-  if (suspects->tables && suspects->found && suspects->links) return true;
+  suspects->alone = undead_map(UNDEAD_MOST_ALONE * sizeof *suspects->alone);
+  if (suspects->tables && suspects->found && suspects->links && suspects->alone) return true;
   undead_suspects_close(suspects);
   return false;
 }
@@ -60,6 +61,7 @@ void undead_suspects_close(undead_suspects *suspects) {
   if (suspects->tables) undead_unmap(suspects->tables, MAX_TABLES * sizeof *suspects->tables);
   if (suspects->found) undead_unmap(suspects->found, MAX_FOUND * sizeof *suspects->found);
   if (suspects->links) undead_unmap(suspects->links, MAX_LINKS * sizeof *suspects->links);
+  if (suspects->alone) undead_unmap(suspects->alone, UNDEAD_MOST_ALONE * sizeof *suspects->alone);
   undead_mark_close(&suspects->again);
   undead_worklist_close(&suspects->members);
   undead_suspect_handlers_close(suspects);

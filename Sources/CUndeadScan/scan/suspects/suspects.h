@@ -23,6 +23,8 @@ typedef struct {
   undead_worklist members;                     // blocks of the cycles that were found
   undead_found_suspect *found;
   uint32_t found_count;
+  undead_found_suspect *alone; // no suspects: what one thing alone keeps, without a field for it
+  uint32_t alone_count;
   undead_observer_link *links;
   uint32_t link_count;
 } undead_suspects;

@@ -21,6 +21,24 @@ struct LeakFacts {
   /// The dependency that all objects of the cycle belong to, or the type of the object that nothing refers to.
   var package: String?
   var suspended: Backtrace?
+  /// What holds a suspect; nil for a leak.
+  var heldBy: LeakReport.Suspect.Kind?
+  /// True if only a frame of the task holds it.
+  var isOfFrame = false
+  /// True if a continuation leads to the task.
+  var isOfContinuation = false
+
+  /// Type of the object that a reference of the cycle leads to.
+  func target(of index: Int) -> String { references[(index + 1) % references.count].type }
 
   var holdsTimer: Bool { types.contains(where: KnownTypes.isTimer) }
+}
+
+extension LeakFacts {
+  /// What is known of a suspect.
+  init(heldBy kind: LeakReport.Suspect.Kind, holdsBack: [Reference], suspended: Backtrace?) {
+    self.init(
+      isCycle: false, references: holdsBack, lazyFields: [], rootType: "", rootRole: .program, roles: [], types: [],
+      holdsProgramObject: true, isTestCase: false, allocation: Backtrace(), suspended: suspended, heldBy: kind)
+  }
 }

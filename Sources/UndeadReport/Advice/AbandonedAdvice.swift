@@ -44,7 +44,7 @@ enum AbandonedAdvice {
     case let step? where step.field == "userInfo":
       return "the \(what) keeps its userInfo until it is invalidated: call invalidate() when the scope ends"
     case let step? where step.reference.holdsClosure:
-      return "the block of the \(what) \(captures(step)): \(Advice.remedy(step.reference)), and call invalidate() when "
+      return "the block of the \(what) \(captures(step)): \(Advice.remedy(step.reference, facts.type)), and call invalidate() when "
         + "the owner goes away"
     default:
       let weakly = item == "display link" ? "give it a WeakProxy as its target" : "make it with `holding: .weak`"
@@ -66,7 +66,7 @@ enum AbandonedAdvice {
 
   private static func task(_ facts: Facts) -> String? {
     guard facts.steps.contains(where: { $0.type == "Task" }) else { return nil }
-    if facts.steps.contains(where: { KnownTypes.isContinuationCanary($0.type) || holdsContinuation($0) }) {
+    if facts.steps.contains(where: { KnownTypes.holdsContinuation($0) }) {
       return
         "a task that waits for a continuation holds it: resume the continuation exactly once on every path, also when "
         + "the scope ends or the task is cancelled (withTaskCancellationHandler); a weak `self` would not wake the task"
@@ -74,16 +74,10 @@ enum AbandonedAdvice {
     return "a task that has not ended holds it: cancel the task when the scope ends, or capture `self` weakly in it"
   }
 
-  private static func holdsContinuation(_ step: PathStep) -> Bool {
-    ["Swift.CheckedContinuation", "Swift.UnsafeContinuation"].contains {
-      TypeName.mentions($0, in: step.fieldType ?? "")
-    }
-  }
-
   private static func closure(_ facts: Facts) -> String? {
     guard let step = facts.last, step.reference.holdsClosure else { return nil }
     let stored = "the closure stored in `\(place(step))` of \(step.type) \(captures(step))"
-    let remedy = Advice.remedy(step.reference)
+    let remedy = Advice.remedy(step.reference, facts.type)
     if isForeign(step) {
       // A closure that the library itself made is nothing that the programmer can change.
       guard step.reference.holdsOwnClosure else { return nil }

@@ -22,14 +22,9 @@ enum LibraryAdvice {
       + "it is missing (to \(endings) it), else the library forgot a release"
   }
 
-  private static let publishers = [
-    "OpenCombine", "OpenCombineFoundation", "OpenCombineDispatch", "Combine", "CombineX", "RxSwift", "RxRelay",
-    "ReactiveSwift",
-  ]
-
   /// Their types, and those that they put into types of others: `(extension in OpenCombine):Swift.Result.Inner`.
   private static func isPublisher(_ type: String) -> Bool {
-    publishers.contains { type.hasPrefix("\($0).") || type.hasPrefix("(extension in \($0)):") }
+    KnownLibraries.publishers.contains { type.hasPrefix("\($0).") || type.hasPrefix("(extension in \($0)):") }
   }
 
   private static func isAssignment(_ reference: Reference) -> Bool {
@@ -52,7 +47,9 @@ enum LibraryAdvice {
       return "a publisher or subscription holds its owner, which leads to it by \(place): cancel the subscription, or "
         + "complete the publisher, when the owner is done"
     }
-    return "the closure of the subscription \(Advice.captures(closure)), which \(way): \(Advice.remedy(closure)), or "
+    let captured = facts.references.firstIndex(of: closure).map { facts.target(of: $0) } ?? "its owner"
+    return "the closure of the subscription \(Advice.captures(closure, captured)), which \(way): "
+      + "\(Advice.remedy(closure, captured)), or "
       + "cancel the subscription when the owner is done"
   }
 
@@ -65,7 +62,7 @@ enum LibraryAdvice {
       + "cancelled, and the publisher never completed"
   }
 
-  private static func isFuture(_ reference: Reference) -> Bool { reference.type.hasPrefix("NIOCore.EventLoopFuture<") }
+  private static func isFuture(_ reference: Reference) -> Bool { reference.type.hasPrefix(KnownLibraries.future) }
 
   /// Futures of NIO that wait for each other: their closures hold them by design until the promise is completed.
   static func future(_ facts: LeakFacts) -> String? {
@@ -80,24 +77,35 @@ enum LibraryAdvice {
   static func pendingCall(_ facts: LeakFacts) -> String? {
     let closures = facts.references.filter(\.holdsClosure)
     guard closures.count == 1, let closure = closures.first else { return nil }
-    let captured = Advice.captures(closure)
+    let target = facts.references.firstIndex(of: closure).map { facts.target(of: $0) } ?? "an object"
+    let captured = Advice.captures(closure, target)
     if isFuture(closure) {
       return "a closure that waits for a future \(captured), and the future holds it until its promise is completed: "
         + "succeed or fail that promise on every path; capture weakly only if the closure has nothing to do without it"
     }
-    if closure.type.hasPrefix("NIOEmbedded."), closure.field.hasPrefix("scheduledTasks") {
+    if closure.type.hasPrefix(KnownLibraries.embeddedLoop), closure.field.hasPrefix("scheduledTasks") {
       return "a scheduled task \(captured), and its event loop holds it until it has run or was cancelled: cancel what "
         + "schedule returned, and in a test advance the loop or shut it down"
     }
     return nil
   }
 
+  private static func mentions(_ types: [String], _ facts: LeakFacts) -> Bool {
+    facts.references.contains { reference in types.contains { reference.type.hasPrefix($0) } }
+  }
+
+  /// A handler of the user's that keeps its context, without the channel: that is closed.
+  static func handlerContext(_ facts: LeakFacts) -> String? {
+    guard mentions(KnownLibraries.handlerContexts, facts), !mentions(KnownLibraries.channels, facts),
+      let own = facts.references.first(where: { $0.isOfUser && !$0.isNameless })
+    else { return nil }
+    return "the handler keeps its context in `\(own.field)` of \(own.type), and the context keeps the handler: set "
+      + "`\(own.field)` to nil in handlerRemoved(context:)"
+  }
+
   /// A channel of NIO that was not closed, and a handler of the user's.
   static func channel(_ facts: LeakFacts) -> String? {
-    let types = ["NIOCore.ChannelPipeline", "NIOCore.ChannelHandlerContext"]
-    guard facts.references.contains(where: { reference in types.contains { reference.type.hasPrefix($0) } }) else {
-      return nil
-    }
+    guard mentions(KnownLibraries.channels + KnownLibraries.handlerContexts, facts) else { return nil }
     let own = facts.references.first { $0.isOfUser && !$0.isNameless }
     let field = own.map { " (`\($0.field)` of \($0.type))" } ?? ""
     return "a channel holds its handlers until it is closed: most likely close() is missing, or finish() for an "
@@ -107,8 +115,7 @@ enum LibraryAdvice {
 
   /// What only puts a value of the user's into a box: there is nothing to end.
   static func isBox(_ type: String) -> Bool {
-    ["NIOConcurrencyHelpers.LockStorage<", "NIOCore.NIOLoopBoundBox<", "Swift.ManagedBuffer<"]
-      .contains(where: type.hasPrefix)
+    KnownLibraries.boxes.contains(where: type.hasPrefix)
   }
 
   /// Objects of the user's and of a dependency.

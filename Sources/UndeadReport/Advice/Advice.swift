@@ -1,0 +1,434 @@
+/// What a suspended task waits for, as far as its stack tells.
+enum Awaited {
+  case stream, sequence, continuation, unknown
+
+  init(_ suspended: Backtrace?) {
+    let symbols = suspended?.frames.map(\.symbol) ?? []
+    let own = suspended?.frames.firstIndex { $0.isOfUser } ?? symbols.count
+    self =
+      symbols[..<own].contains(where: KnownLibraries.isSequence)
+      ? .sequence
+      : symbols.contains(where: KnownTypes.isStream)
+      ? .stream : symbols.contains(where: KnownTypes.isContinuation) ? .continuation : .unknown
+  }
+}
+
+/// What to do about leaks and suspects. `Situation` has the table of which of these is asked when.
+enum Advice {
+  /// What to do about a leak; nil if its pattern is not known.
+  static func text(for facts: LeakFacts) -> String? {
+    Situation.text(facts.isCycle ? Situation.cycles : Situation.unreferenced, facts)
+  }
+
+  /// What to do about an object that something that fires or waits holds.
+  ///
+  /// - Parameters:
+  ///   - holdsBack: the references from the object to that thing.
+  ///   - suspended: where it waits, if it is a task.
+  ///   - isOfFrame: whether only a frame of the task holds the object.
+  ///   - isOfContinuation: whether a continuation leads to the task.
+  static func text(
+    for kind: Suspect.Kind, holdsBack: [Reference], suspended: Backtrace?, isOfFrame: Bool = false,
+    isOfContinuation: Bool = false
+  ) -> String? {
+    var facts = LeakFacts(heldBy: kind, holdsBack: holdsBack, suspended: suspended)
+    (facts.isOfFrame, facts.isOfContinuation) = (isOfFrame, isOfContinuation)
+    return Situation.text(Situation.suspects, facts)
+  }
+
+  /// What to do about a cycle that a frame of a thread names, by what would be said of a leak.
+  static func text(forHeldByThread advice: String?) -> String {
+    "nobody else owns these objects, they only hold each other: unless that function of the thread still uses them, they "
+      + "have leaked" + (advice.map { "; \($0)" } ?? "")
+  }
+
+  // MARK: Suspects
+
+  /// " in `timer`": where the object has what holds it.
+  private static func field(_ facts: LeakFacts) -> String {
+    facts.references.first.map { " in `\($0.field)`" } ?? ""
+  }
+
+  static func heldByTimer(_ facts: LeakFacts) -> String? {
+    guard facts.heldBy == .timer else { return nil }
+    return "the run loop keeps the timer, and the timer the object that has it\(field(facts)), so deinit never runs and "
+      + "cannot stop it: capture `self` weakly in its block, and call invalidate() when the owner goes away"
+  }
+
+  static func heldByWorkItem(_ facts: LeakFacts) -> String? {
+    guard facts.heldBy == .dispatchSource, let item = facts.references.first,
+      facts.references.contains(where: { $0.type == "Dispatch.DispatchWorkItem" })
+    else { return nil }
+    return "the work item in `\(item.field)` is to run later, and captures the object that has it: capture `self` weakly "
+      + "in it, and call cancel() on it when the owner goes away"
+  }
+
+  static func heldBySource(_ facts: LeakFacts) -> String? {
+    guard facts.heldBy == .dispatchSource else { return nil }
+    return "the handler of the dispatch source captures the object that holds the source\(field(facts)): capture `self` "
+      + "weakly, and call cancel() when the owner goes away"
+  }
+
+  static func heldByObserver(_ facts: LeakFacts) -> String? {
+    guard facts.heldBy == .observer else { return nil }
+    return "the block registered with NotificationCenter captures the object that keeps its token\(field(facts)): capture "
+      + "`self` weakly, and call removeObserver(_:) when the owner goes away"
+  }
+
+  /// Optimised code does not say what it waits for: then what leads to the task does.
+  private static func isForContinuation(_ facts: LeakFacts) -> Bool {
+    let awaited = Awaited(facts.suspended)
+    return awaited == .continuation || (awaited == .unknown && facts.isOfContinuation)
+  }
+
+  static func heldByContinuation(_ facts: LeakFacts) -> String? {
+    guard facts.heldBy == .task, isForContinuation(facts) else { return nil }
+    return "the task waits\(place(facts.suspended)) for a continuation, and holds the object that holds it\(field(facts)): "
+      + "resume it exactly once on every path, also when the owner is done or the task is cancelled "
+      + "(withTaskCancellationHandler); a weak `self` would not wake the task"
+  }
+
+  /// A weak capture that a local variable made strong: `guard let self` before a loop, `await self?.run()`.
+  static func heldByFrame(_ facts: LeakFacts) -> String? {
+    guard facts.heldBy == .task, facts.isOfFrame else { return nil }
+    return "the task waits\(place(facts.suspended)) in a call that holds the object that holds the task\(field(facts)), "
+      + "for example after `guard let self` or in a method of it: use `self?` for one step at a time inside the loop, or "
+      + "cancel the task when the owner is done (not in its deinit, which the task prevents)"
+  }
+
+  static func heldByTask(_ facts: LeakFacts) -> String? {
+    guard facts.heldBy == .task else { return nil }
+    return "the task waits and holds the object that holds it\(field(facts)): cancel it when the owner is done (not in its "
+      + "deinit, which the task prevents), or capture `self` weakly in the task"
+  }
+
+  // MARK: Leaks
+
+  static func timer(_ facts: LeakFacts) -> String? {
+    guard facts.holdsTimer else { return nil }
+    return "Foundation's Timer on Linux never releases its block, not even after invalidate(): capture `self` weakly "
+      + "in the block, so that only the timer is lost"
+  }
+
+  static func waitingTask(_ facts: LeakFacts) -> String? {
+    guard facts.rootRole == .task else { return nil }
+    let place = place(facts.suspended)
+    if Awaited(facts.suspended) == .sequence { return sequence(facts) + endOfSequence }
+    switch Awaited(facts.suspended) {
+    case .stream:
+      return "the task waits\(place) for a stream that nobody can feed any more: call finish() on its continuation"
+    case .continuation:
+      return "the task waits\(place) for a continuation, and nobody can resume it any more: resume it exactly once on "
+        + "every path, also when its owner goes away"
+    case .unknown, .sequence:
+      return "the task is suspended\(place), and nobody can resume it any more: resume its continuation, or finish the "
+        + "stream that it waits for"
+    }
+  }
+
+  private static func sequence(_ facts: LeakFacts) -> String {
+    "the task waits\(place(facts.suspended)) for the next element of a library's sequence"
+  }
+
+  private static let endOfSequence =
+    ": finish what feeds the sequence when the owner is done, or cancel the task then (the library's own continuation is "
+    + "not yours to resume)"
+
+  /// The function in which a task waits: " in Loader.load()".
+  private static func place(_ suspended: Backtrace?) -> String {
+    suspended?.firstOwnFrame.map { " in \(SymbolText.short($0.symbol))" } ?? ""
+  }
+
+  static func rawMemory(_ facts: LeakFacts) -> String? {
+    guard facts.rootType == NodeNames.rawMemory else { return nil }
+    return "memory taken by hand (UnsafeMutablePointer.allocate or the like) is never given back: call deallocate() "
+      + "on every path, deinitialize(count:) before it if it holds objects"
+  }
+
+  static func heldByForeignBlock(_ facts: LeakFacts) -> String? {
+    guard let holder = facts.foreignHolder else { return nil }
+    return "only an unreachable block of C code (\(holder)) refers to it: whoever lost that block, for example a "
+      + "dispatch block that never ran, did not release the object"
+  }
+
+  static func lostReference(_ facts: LeakFacts) -> String? {
+    guard facts.rootRole == .program || facts.rootRole == .toolchain else { return nil }
+    return "nothing refers to it, yet it was retained: memory that held it was deallocated or overwritten without "
+      + "deinitialize(count:) (UnsafeMutablePointer), or Unmanaged.passRetained has no release(), or C code did not give "
+      + "it back (takeRetainedValue); if its address is in a pipe, or stored in other bits, "
+      + "LeakDetector.markHeldOutside(_:) says so"
+  }
+
+  static func loneClosure(_ facts: LeakFacts) -> String? {
+    guard facts.rootRole == .context else { return nil }
+    return "a closure that nothing refers to was never released: look for one handed to C code, to a queue that never "
+      + "runs, or retained by hand"
+  }
+
+  static func taskCycle(_ facts: LeakFacts) -> String? {
+    guard facts.roles.contains(.task), let reference = facts.references.first else { return nil }
+    let awaited = Awaited(facts.suspended)
+    if awaited == .sequence { return sequence(facts) + ", and holds its owner meanwhile" + endOfSequence }
+    if awaited == .stream {
+      return "the task waits for a stream that never ends, and holds its owner meanwhile: call finish() on the "
+        + "stream's continuation when the owner is done, or cancel the task then (not in a deinit, which the task prevents)"
+    }
+    if awaited == .continuation || facts.types.contains(where: KnownTypes.isContinuationCanary) {
+      return
+        "the task waits\(place(facts.suspended)) for a continuation that only the cycle itself holds: resume it exactly once on "
+        + "every path, also when its owner is done or the task is cancelled (withTaskCancellationHandler); a weak "
+        + "`self` would not wake the task"
+    }
+    return "the task that `\(reference.field)` leads to holds its owner and has not ended: cancel it when the owner is "
+      + "done (not in a deinit, which the task prevents), or capture `self` weakly in the task and let its loop end"
+  }
+
+  /// The closure of a cycle that an object of this type keeps, and what it leads to.
+  private static func closure(of facts: LeakFacts, in isHolder: (String) -> Bool) -> String? {
+    facts.references.indices.first { isHolder(facts.references[$0].type) && facts.references[$0].holdsClosure }
+      .map { captures(facts.references[$0], facts.target(of: $0)) }
+  }
+
+  static func dispatchGroup(_ facts: LeakFacts) -> String? {
+    guard let captures = closure(of: facts, in: { $0 == "dispatch group" }) else { return nil }
+    return "a notify block waits for a dispatch group that is never left, and \(captures): call leave() once for each "
+      + "enter(), on every path; a weak capture alone leaves the block waiting"
+  }
+
+  static func suspendedQueue(_ facts: LeakFacts) -> String? {
+    guard let captures = closure(of: facts, in: { $0.hasPrefix("dispatch queue") }) else { return nil }
+    return "a block waits in a dispatch queue that is suspended or was never activated, and \(captures): call resume() "
+      + "once for each suspend(), or activate()"
+  }
+
+  /// One that is running is no leak: libdispatch has it.
+  static func dispatchSource(_ facts: LeakFacts) -> String? {
+    guard facts.references.contains(where: { $0.type.hasPrefix("Dispatch.DispatchSource") }) else { return nil }
+    return "the dispatch source was never activated, or is suspended, and its handler captures its owner: call "
+      + "activate() (resume() after suspend()), capture `self` weakly, and call cancel() when the owner goes away"
+  }
+
+  static func observer(_ facts: LeakFacts) -> String? {
+    guard facts.references.contains(where: { KnownTypes.isNotificationCenter($0.type) }) else { return nil }
+    return "the observer's block captures the object that keeps its token: capture `self` weakly, and call "
+      + "removeObserver(_:) when the owner goes away"
+  }
+
+  /// The macro's registrar keeps the closure until the next change.
+  static func observation(_ facts: LeakFacts) -> String? {
+    guard
+      let index = facts.references.indices.first(where: {
+        facts.references[$0].type.hasPrefix("Observation.") && facts.references[$0].holdsOwnClosure
+      })
+    else { return nil }
+    let reference = facts.references[index]
+    let function = reference.closure.map { " in \(SymbolText.outer($0.symbol))" } ?? ""
+    return "the onChange closure of withObservationTracking\(function) is kept until the next change, and "
+      + "\(captures(reference, facts.target(of: index))): \(remedy(reference, facts.target(of: index)))"
+  }
+
+  /// The compiler makes an implicit closure in an implicit closure of `self.method`, where a closure is expected.
+  static func methodReference(_ facts: LeakFacts) -> String? {
+    guard
+      let reference = facts.references.first(where: { $0.package == nil && $0.isMethodReference }),
+      let closure = reference.closure
+    else { return nil }
+    let owner = reference.captures == "self" ? "`self`" : "an object"
+    return "`\(reference.field)` of \(reference.type) holds a method of \(owner), written as a value in "
+      + "\(SymbolText.outer(closure.symbol)) (`self.method`), which holds \(owner) strongly: write a closure that calls it, "
+      + "`{ [weak self] in self?.method() }`"
+  }
+
+  static func lazyClosure(_ facts: LeakFacts) -> String? {
+    guard
+      let index = facts.references.indices.first(where: {
+        facts.references[$0].closure != nil && facts.lazyFields.contains(facts.references[$0].field)
+      })
+    else { return nil }
+    let (reference, target) = (facts.references[index], facts.target(of: index))
+    return
+      "the closure in the lazy property `\(reference.field)` \(captures(reference, target)) and is kept: "
+      + remedy(reference, target)
+  }
+
+  static func ownVariable(_ facts: LeakFacts) -> String? {
+    guard facts.roles.isSubset(of: [.context, .box]), facts.roles.contains(.context) else { return nil }
+    return "a closure captures the very variable that it is stored in: set the variable to nil after the last call, or "
+      + "make it a local function"
+  }
+
+  static func ownClosure(_ facts: LeakFacts) -> String? {
+    guard facts.references.count == 1, let reference = facts.references.first, reference.holdsClosure else {
+      return nil
+    }
+    let target = facts.target(of: 0)
+    return "closure stored in `\(reference.field)` \(captures(reference, target)): \(remedy(reference, target))"
+  }
+
+  static func closureInCycle(_ facts: LeakFacts) -> String? {
+    let own = facts.references.indices.filter {
+      facts.references[$0].holdsOwnClosure || facts.references[$0].package == nil
+    }
+    guard let index = facts.references.culpritClosure(among: own) else { return nil }
+    let (reference, target) = (facts.references[index], facts.target(of: index))
+    let type = reference.package == nil ? reference.type : TypeName.unspecialized(reference.type)
+    return "the closure stored in `\(FieldName.shown(reference.field, of: reference.type))` of \(type) "
+      + "\(captures(reference, target)): \(remedy(reference, target))"
+  }
+
+  /// - Parameter target: type of the object that the closure leads to.
+  static func captures(_ reference: Reference, _ target: String) -> String {
+    switch reference.captures {
+    case "self": "captures `self` strongly"
+    case "variable": "strongly captures the variable that refers to its owner"
+    case let captures?: "captures `\(captures)` strongly"
+    case nil: "strongly captures \(TypeName.unspecialized(target)), which holds it"
+    }
+  }
+
+  /// The compiler keeps no names of what a closure captures. Where `self` is a value, it cannot be captured weakly itself.
+  static func remedy(_ reference: Reference, _ target: String) -> String {
+    if reference.captures == "self" { return "capture it weakly (`[weak self]`)" }
+    guard let outer = reference.closure.flatMap({ SymbolText.enclosingType(ofClosure: $0.symbol) }) else {
+      return "name the variable that refers to it in the capture list, with `weak` before it"
+    }
+    return "name the variable that refers to it in the capture list, with `weak` before it; if that is a property of "
+      + "`self` and \(outer) is a value, give it a name there (`[weak name = self.property]`)"
+  }
+
+  static func keyPath(_ facts: LeakFacts) -> String? {
+    guard
+      let index = facts.references.indices.first(where: {
+        let reference = facts.references[$0]
+        return reference.isNameless && KnownTypes.isKeyPath(reference.type)
+      })
+    else { return nil }
+    let holder = facts.references[(index + facts.references.count - 1) % facts.references.count]
+    return "the key path in `\(holder.field)` of \(holder.type) keeps the arguments of its subscripts, among them "
+      + "\(facts.target(of: index)): pass a value in place of the object (an identifier), or set `\(holder.field)` to nil "
+      + "when the object is done"
+  }
+
+  static func unmanaged(_ facts: LeakFacts) -> String? {
+    guard
+      let reference = facts.references.first(where: { TypeName.mentions("Swift.Unmanaged", in: $0.fieldType ?? "") })
+    else {
+      return nil
+    }
+    return
+      "`\(reference.field)` of \(reference.type) is an Unmanaged reference that was retained: call release() on it "
+      + "when the object is done, or make it with passUnretained"
+  }
+
+  static func memory(_ facts: LeakFacts) -> String? {
+    guard facts.roles.contains(.memory), let reference = facts.references.first(where: { isPointer($0.fieldType) })
+    else { return nil }
+    return "`\(reference.field)` of \(reference.type) points to memory that holds the way back: deinitialize and "
+      + "deallocate it when the object is done, not only in its deinit, which never runs"
+  }
+
+  private static func isPointer(_ type: String?) -> Bool {
+    type?.hasPrefix("Swift.Unsafe") ?? false
+  }
+
+  static func collectionOfSelf(_ facts: LeakFacts) -> String? {
+    guard facts.references.count == 1, let reference = facts.references.first, reference.field.contains("[") else {
+      return nil
+    }
+    return "`\(collection(reference.field))` holds the very object that it belongs to: remove it from there before the "
+      + "last use, or keep it weakly"
+  }
+
+  static func selfReference(_ facts: LeakFacts) -> String? {
+    guard facts.references.count == 1, let reference = facts.references.first else { return nil }
+    let start = "`\(reference.field)` refers to the object itself: "
+    // What a case of an enum or a tuple holds cannot be declared weak, nor be nil.
+    let parts = reference.field.split(separator: ".")
+    if parts.count > 1, facts.roles.contains(.box) || parts.last?.allSatisfy(\.isNumber) ?? false {
+      return start + "give `\(parts[0])` another value when the object is done"
+    }
+    return start + "set it to nil when the object is done, or make it `weak`"
+  }
+
+  static func backReference(_ facts: LeakFacts) -> String? {
+    guard
+      let reference = facts.references.last(where: { $0.package == nil && FieldName.isBackReference($0.field) })
+    else { return nil }
+    let name = "`\(reference.field)` of \(reference.type)"
+    // The name of a delegate says that it does not own; other names only suggest it.
+    return FieldName.isDelegate(reference.field)
+      ? "\(name) refers back to what holds it: declare it `weak`"
+      : "\(name) seems to refer back to what holds it: declare it `weak` (`unowned` if it never outlives that object)"
+  }
+
+  /// The member of a collection that refers to the object that has the collection.
+  static func memberOfCollection(_ facts: LeakFacts) -> String? {
+    guard facts.references.count == 2, let owner = facts.references.first, owner.field.contains("["),
+      let back = facts.references.last, !back.field.contains("["), back.package == nil
+    else { return nil }
+    return "`\(back.field)` of \(back.type) refers back to what holds it in `\(collection(owner.field))`: declare it "
+      + "`weak` (`unowned` if it never outlives that object)"
+  }
+
+  static func boxedPayload(_ facts: LeakFacts) -> String? {
+    guard facts.roles.contains(.box), let reference = facts.references.first else { return nil }
+    return "`\(reference.field)` of \(reference.type) holds the way back in a boxed value (an indirect enum case or an "
+      + "existential): \(choose(facts))"
+  }
+
+  static func anyCycle(_ facts: LeakFacts) -> String? {
+    guard !facts.references.isEmpty else { return nil }
+    return choose(facts)
+  }
+
+  /// What to do where nothing tells which of several references is not meant to own.
+  static func choose(_ facts: LeakFacts) -> String {
+    if let text = anotherCase(facts) { return text }
+    let (names, areOwning) = choices(facts)
+    let list = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? ", ..." : "")
+    return switch (names.count, areOwning) {
+    case (1, false):
+      "\(list) is most likely the reference that does not own its object: make it `weak` or `unowned`, or set it to nil "
+        + "when the objects are done"
+    case (_, false):
+      "make the one of these references that does not own its object `weak` or `unowned`, or set one to nil when the "
+        + "objects are done: \(list)"
+    case (1, true):
+      "\(list) seems to own its object: when the objects are done set it to nil, or call what ends it (cancel, finish); "
+        + "make it `weak` only if it is not meant to own"
+    case (_, true):
+      "these references all seem to own their objects: when the objects are done set one to nil, or call what ends it "
+        + "(cancel, finish); make one `weak` only if it is not meant to own: \(list)"
+    }
+  }
+
+  /// The payload of an enum's case cannot be declared weak, nor be nil: the field gets another case.
+  private static func anotherCase(_ facts: LeakFacts) -> String? {
+    let own = facts.references.filter { $0.package == nil && !$0.isNameless && !ToolchainModules.declare($0.type) }
+    guard own.count == 1, let reference = own.first, !FieldName.isOwning(reference.field) else { return nil }
+    let parts = reference.field.split(separator: ".")
+    guard parts.count > 1, parts.last?.allSatisfy(\.isNumber) ?? false else { return nil }
+    return "`\(reference.field)` of \(reference.type) holds it as the payload of a case: give `\(parts[0])` another case "
+      + "when the objects are done"
+  }
+
+  /// The references that could be changed, and whether all of them are called like those that own.
+  private static func choices(_ facts: LeakFacts) -> (names: [String], areOwning: Bool) {
+    let named = facts.references.filter { !$0.isNameless && !ToolchainModules.declare($0.type) }
+    let ofUser = named.filter { $0.package == nil }
+    let own = ofUser.isEmpty ? named : ofUser
+    // Whoever has children, or the next of a list, owns them.
+    let candidates = own.filter { !FieldName.isOwning($0.field) }
+    var names: [String] = []
+    for reference in !candidates.isEmpty ? candidates : own.isEmpty ? facts.references : own {
+      let name = "`\(reference.type).\(collection(reference.field))`"
+      if !names.contains(name) { names.append(name) }
+    }
+    return (names, candidates.isEmpty && !own.isEmpty)
+  }
+
+  /// The collection that an element belongs to: `children[2].item` -> `children`.
+  private static func collection(_ field: String) -> String {
+    field.hasPrefix("[") ? field : String(field.prefix { $0 != "[" })
+  }
+}

@@ -1,0 +1,82 @@
+/// One pattern of what keeps objects that should be gone: when it is there, and what to do about it.
+///
+/// The tables below are all advice on leaks and suspects that there is. The first situation of a table that has words is taken, so
+/// the narrow ones come first. `Checks/Advice` has the smallest program of each by its name, with the fix;
+/// `scripts/check/advice` runs both, and makes `Documentation/advice.md` of them. Those in `withoutProgram` need a library, or
+/// nothing that a program does makes them alone.
+struct Situation: Sendable {
+  /// Name of its program.
+  let name: String
+  /// What to do; nil if the leak is something else.
+  let words: @Sendable (LeakFacts) -> String?
+
+  init(_ name: String, _ words: @escaping @Sendable (LeakFacts) -> String?) {
+    self.name = name
+    self.words = words
+  }
+
+  /// What the first situation says that a leak is in.
+  static func text(_ situations: [Situation], _ facts: LeakFacts) -> String? {
+    situations.lazy.compactMap { $0.words(facts) }.first
+  }
+}
+
+extension Situation {
+  /// Objects that nothing refers to.
+  static let unreferenced = [
+    Situation("foundation-timer", Advice.timer),
+    Situation("attributed-string", ToolchainAdvice.attributes),
+    Situation("lost-continuation", Advice.waitingTask),
+    Situation("raw-memory", Advice.rawMemory),
+    Situation("foreign-block", Advice.heldByForeignBlock),
+    Situation("library-object", LibraryAdvice.object),
+    Situation("toolchain-object", ToolchainAdvice.object),
+    Situation("lost-reference", Advice.lostReference),
+    Situation("lone-closure", Advice.loneClosure),
+  ]
+
+  /// Retain cycles.
+  static let cycles = [
+    Situation("foundation-timer", Advice.timer),
+    Situation("library-cycle", LibraryAdvice.cycle),
+    Situation("task-in-field", Advice.taskCycle),
+    Situation("dispatch-group", Advice.dispatchGroup),
+    Situation("suspended-queue", Advice.suspendedQueue),
+    Situation("inactive-source", Advice.dispatchSource),
+    Situation("notification-observer", Advice.observer),
+    Situation("observation", Advice.observation),
+    Situation("subscription", LibraryAdvice.subscription),
+    Situation("publishers", LibraryAdvice.publishers),
+    Situation("future", LibraryAdvice.future),
+    Situation("pending-call", LibraryAdvice.pendingCall),
+    Situation("method-reference", Advice.methodReference),
+    Situation("lazy-closure", Advice.lazyClosure),
+    Situation("own-variable", Advice.ownVariable),
+    Situation("closure-in-own-field", Advice.ownClosure),
+    Situation("closure-in-field", Advice.closureInCycle),
+    Situation("handler-context", LibraryAdvice.handlerContext),
+    Situation("channel", LibraryAdvice.channel),
+    Situation("library-and-program", LibraryAdvice.mixed),
+    Situation("toolchain-cycle", ToolchainAdvice.cycle),
+    Situation("key-path-argument", Advice.keyPath),
+    Situation("unmanaged-field", Advice.unmanaged),
+    Situation("memory-in-field", Advice.memory),
+    Situation("collection-of-self", Advice.collectionOfSelf),
+    Situation("field-of-self", Advice.selfReference),
+    Situation("back-reference", Advice.backReference),
+    Situation("member-of-collection", Advice.memberOfCollection),
+    Situation("boxed-payload", Advice.boxedPayload),
+    Situation("two-strong-fields", Advice.anyCycle),
+  ]
+
+  /// What only something that fires or waits holds.
+  static let suspects = [
+    Situation("running-timer", Advice.heldByTimer),
+    Situation("work-item", Advice.heldByWorkItem),
+    Situation("running-source", Advice.heldBySource),
+    Situation("registered-observer", Advice.heldByObserver),
+    Situation("task-of-weak-self", Advice.heldByFrame),
+    Situation("waiting-for-continuation", Advice.heldByContinuation),
+    Situation("waiting-task", Advice.heldByTask),
+  ]
+}

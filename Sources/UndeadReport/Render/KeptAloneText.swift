@@ -1,0 +1,40 @@
+import UndeadSystem
+
+/// The lines of a text about what one timer or task alone keeps.
+enum KeptAloneText {
+  private static let limit = 4
+
+  static func lines(_ groups: [KeptAlone], _ options: TextOptions) -> [TextLine] {
+    guard !groups.isEmpty else { return [] }
+    var lines: [TextLine] = [
+      TextStyle.heading.apply("KEPT BY ONE THING ALONE, maybe on purpose: no suspects, as they have no field for it")
+    ]
+    for group in groups.prefix(limit) { lines += self.lines(group, options) }
+    if groups.count > limit { lines.append("  and \(Quantity.of(groups.count - limit, "more group")) (--format json)") }
+    return lines + [""]
+  }
+
+  private static func lines(_ group: KeptAlone, _ options: TextOptions) -> [TextLine] {
+    let count = group.count == 1 ? "" : "\(group.count) \u{D7} "
+    let type = TextStyle.type.apply(TypeName.elided(group.type))
+    var by = TextLine(group.item.map { "this \($0) alone" } ?? "\(thing(group.kind)) alone")
+    if let frame = group.suspended?.firstOwnFrame {
+      by = "\(by), which waits in \(StackText.shortFunction(frame))\(StackText.place(frame, options))"
+    }
+    var lines: [TextLine] = ["  \(count)\(type) (\(Quantity.bytes(group.totalBytes))): kept by \(by)"]
+    if let frame = group.allocation.firstOwnFrame {
+      lines.append("      allocated in \(StackText.shortFunction(frame))\(StackText.place(frame, options))")
+    }
+    return lines
+  }
+
+  private static func thing(_ kind: Suspect.Kind) -> String {
+    switch kind {
+    case .timer: "this timer"
+    case .dispatchSource: "this dispatch source or work item"
+    case .observer: "this registration with NotificationCenter"
+    case .task: "this task"
+    default: "what fires or waits"
+    }
+  }
+}
