@@ -92,4 +92,31 @@ import UndeadTestSupport
     let dead = report.findings.filter { $0.kind == .deadOwner }
     #expect(dead.map(\.objects).sorted() == [30, 50] && dead.allSatisfy { $0.type == "App.Model" }, "\(dead)")
   }
+
+  /// Twenty tasks in each state; and the runtime's own, one for each sleep.
+  @Test func whatTasksDo() async throws {
+    let (outcome, directory) = try await run(
+      """
+      start ./app tasks states
+      for look in $(seq 100); do  # until all of them wait
+        $tool tasks $program -f json -o tasks.json || exit 92
+        [ "$(tr -d ' \n' < tasks.json | grep -o '"count":20,' | wc -l)" -ge 7 ] && break
+      done
+      kill -9 $program; wait $program 2> /dev/null; true
+      """)
+    try #require(outcome.ending == .exit(0), "\(outcome.errors)")
+    let report = try JSONDecoder().decode(TaskReport.self, from: Data(directory.contents("tasks.json").utf8))
+    var counts: [TaskState: Int] = [:]
+    for group in report.groups where group.waitsIn != nil || group.state == .finished {
+      counts[group.state, default: 0] += group.count
+    }
+    // The main task, and the one that holds the actor.
+    counts[.running] = nil
+    #expect(
+      counts == [.continuation: 20, .sleep: 20, .task: 20, .stream: 20, .finished: 20, .actor: 20], "\(report.groups)")
+    #expect(report.groups.allSatisfy { !$0.ownerGone && ($0.resumedBy != nil || $0.state == .running) })
+    let waiting = try #require(report.groups.first { $0.state == .continuation && $0.waitsIn != nil })
+    #expect(waiting.waitsIn?.symbol.contains("waitInAllWays") == true)
+    #expect(waiting.resumedBy?.first?.root?.name == "App.continuations", "\(waiting)")
+  }
 }

@@ -28,7 +28,7 @@ extension HeapBuilder {
     sections.append((.heapMemory, Self.entries(memory, Self.write)))
     sections.append((.heapMalloc, Self.entries(malloc) { $0.u64($1.low, $1.high, $1.kind) }))
     sections.append((.heapGenerations, Self.entries(generations, Self.write)))
-    sections.append((.heapWaits, Self.entries(waits) { $0.u32($1.shape, $1.stack) }))
+    sections.append((.heapWaits, Self.entries(waits) { $0.u32($1.shape, $1.stack, $1.status, 0) }))
     sections.append((.census, Self.entries(census, Self.write)))
     sections.append((.allocations, Self.entries(allocations, Self.write)))
     return snapshot.encoded(with: sections.filter { !$0.bytes.isEmpty })

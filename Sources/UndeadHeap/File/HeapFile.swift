@@ -183,7 +183,7 @@ private struct HeapSectionReader {
           .damaged, byte: entry.offset, "entry \(shape) of HEAP SHAPES is meant, there are \(shapes)")
       }
       return HeapFile.Wait(
-        shape: shape, stack: try index(entry, 4, below: snapshot.stacks.count, of: "STACKS"))
+        shape: shape, stack: try index(entry, 4, below: snapshot.stacks.count, of: "STACKS"), status: entry.u32(8))
     }
   }
 

@@ -78,12 +78,15 @@ extension HeapFile {
   package struct Wait: Sendable, Equatable {
     /// Index of HEAP SHAPES.
     package var shape: UInt32
-    /// Index of STACKS of their async frames.
+    /// Index of STACKS of their async frames; none if there are none.
     package var stack: Snapshot.Index
+    /// What they do, see ``TaskState``.
+    package var status: UInt32
 
-    package init(shape: UInt32, stack: Snapshot.Index) {
+    package init(shape: UInt32, stack: Snapshot.Index, status: UInt32 = 0) {
       self.shape = shape
       self.stack = stack
+      self.status = status
     }
   }
 

@@ -25,19 +25,27 @@ enum DeadOwners {
     var owner: String
   }
 
-  /// Handlers that weakly captured objects, all of which are dead.
-  private static func ofDead(_ heap: LoadedHeap) -> [HeapFindingDraft] {
+  /// A closure that weakly captured objects, all of which are dead.
+  private struct Handler {
+    var context: Int
+    var function: UInt64
+    /// Type of one of the objects.
+    var owner: String
+    var runner: Runner
+    /// The block of what runs it.
+    var holder: Int
+  }
+
+  private static func handlers(_ heap: LoadedHeap) -> [Handler] {
     let graph = heap.graph
     let isContext = heap.types.groups.map { $0.kind == .context }
     var runners = heap.types.groups.map {
       timers.contains($0.name) ? Runner.timer : sources.contains($0.name) ? .source : nil
     }
-    for wait in heap.file.waits where wait.stack != Snapshot.none {
-      runners[Int(heap.types.groupOfShape[Int(wait.shape)])] = .task
-    }
+    for wait in heap.file.waits { runners[Int(heap.types.groupOfShape[Int(wait.shape)])] = .task }
     // The owner of a weak reference may be in memory from before recording, and look like one that is gone.
     let knowsAll = !heap.file.roots.contains { $0.kind == HeapFile.Root.beforeRecording }
-    var tally = PlaceTally<Key>()
+    var handlers: [Handler] = []
     for block in 0..<graph.count where isContext[heap.group(block)] {
       guard graph.shape(block).has(HeapFile.Shape.reached), let owner = deadOwner(of: block, heap, knowsAll) else {
         continue
@@ -49,7 +57,23 @@ enum DeadOwners {
         steps += 1
       }
       guard let runner = runners[heap.group(next)] else { continue }
-      tally.add(Key(runner: runner, function: function, owner: owner), block, bytes: heap.dominators.retained[next])
+      handlers.append(Handler(context: block, function: function, owner: owner, runner: runner, holder: next))
+    }
+    return handlers
+  }
+
+  /// Type of the dead owner of each task that has one.
+  static func ofTasks(_ heap: LoadedHeap) -> [Int: String] {
+    let tasks = handlers(heap).filter { $0.runner == .task }
+    return Dictionary(tasks.map { ($0.holder, $0.owner) }) { first, _ in first }
+  }
+
+  private static func ofDead(_ heap: LoadedHeap) -> [HeapFindingDraft] {
+    var tally = PlaceTally<Key>()
+    for handler in handlers(heap) {
+      tally.add(
+        Key(runner: handler.runner, function: handler.function, owner: handler.owner), handler.context,
+        bytes: heap.dominators.retained[handler.holder])
     }
     return tally.entries.map { key, entry in
       let what = key.runner.rawValue

@@ -3,7 +3,8 @@ import UndeadReport
 /// Tasks that wait at one place by the hundred.
 enum WaitingTasks {
   static func drafts(_ heap: LoadedHeap, _ places: HeapLocations) -> [HeapFindingDraft] {
-    let stacks = Dictionary(heap.file.waits.map { ($0.shape, $0.stack) }) { first, _ in first }
+    let waits = heap.file.waits.filter { $0.status & TaskState.Flag.complete == 0 }
+    let stacks = Dictionary(waits.map { ($0.shape, $0.stack) }) { first, _ in first }
     guard !stacks.isEmpty else { return [] }
     var tally = PlaceTally<Snapshot.Index>()
     for block in 0..<heap.graph.count {

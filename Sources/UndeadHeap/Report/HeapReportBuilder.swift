@@ -79,7 +79,7 @@ extension HeapReport {
     summary.notes += symbols.notes
   }
 
-  private static func takenAt(_ snapshot: Snapshot) -> String {
+  static func takenAt(_ snapshot: Snapshot) -> String {
     let start = snapshot.metadata("startedAt").flatMap(Double.init) ?? .nan
     let duration = snapshot.metadata("durationSeconds").flatMap(Double.init) ?? 0
     return Timestamp.text(secondsSince1970: "\(start + duration)")

@@ -23,8 +23,8 @@ package enum SnapshotFormat {
       switch self {
       case .strings, .zombies, .runLoops, .heapGraph, .heapRootEdges: 1
       case .steps, .notes: 4
-      case .metadata, .stacks, .frames, .heapWaits: 8
-      case .counters, .suspects, .symbols, .diagnostics, .traces, .owners, .heapShapes, .heapGenerations, .heapSites:
+      case .metadata, .stacks, .frames: 8
+      case .counters, .suspects, .heapWaits, .symbols, .diagnostics, .traces, .owners, .heapShapes, .heapGenerations, .heapSites:
         16
       case .types, .watched, .heapRoots, .heapMemory, .heapMalloc, .census: 24
       case .symbolFrames, .loopItems, .heapPlaces: 32

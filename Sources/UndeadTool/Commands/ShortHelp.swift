@@ -112,6 +112,13 @@ struct ShortHelp {
         ("--save FILE", "keep the heap in a file"),
       ]),
     ShortHelp(
+      verb: "tasks", purpose: "Shows all tasks: what they wait for, where, and who could resume them.",
+      examples: [
+        ("undead tasks 4711", "a process; it stops for some milliseconds and goes on"),
+        ("undead tasks now.heap -f json", "of a heap that was saved"),
+      ],
+      options: [("--top GROUPS", "so many groups, not 20"), ("-f, --format FORM", "text or json"), output]),
+    ShortHelp(
       verb: "diff", purpose: "Shows what grew between two heap files, or which findings are new between two reports.",
       examples: [
         ("undead diff before.heap after.heap", "the fields that hold more than before"),

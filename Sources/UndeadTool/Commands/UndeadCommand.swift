@@ -24,8 +24,8 @@ struct UndeadCommand: ParsableCommand {
       """,
     version: version,
     subcommands: [
-      RunCommand.self, TestCommand.self, LeaksCommand.self, HeapCommand.self, DiffCommand.self, WatchCommand.self,
-      RecordCommand.self, MarkCommand.self, MergeCommand.self, DoctorCommand.self,
+      RunCommand.self, TestCommand.self, LeaksCommand.self, HeapCommand.self, TasksCommand.self, DiffCommand.self,
+      WatchCommand.self, RecordCommand.self, MarkCommand.self, MergeCommand.self, DoctorCommand.self,
     ])
 
   /// What the command line asks for, and the options that hold for every call.

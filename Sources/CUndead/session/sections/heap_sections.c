@@ -40,7 +40,7 @@ typedef struct {
 } root_entry;
 
 typedef struct {
-  uint32_t shape, stack;
+  uint32_t shape, stack, status, unused;
 } wait_entry;
 
 typedef struct {
@@ -130,9 +130,10 @@ static void write_waits(heap_names *names) {
   for (uint32_t i = 0; i < graph->shape_count; i++) {
     if (graph->shapes[i].type == UINT32_MAX) continue;
     const undead_graph_type *type = &graph->types[graph->shapes[i].type];
-    if (!type->frame_count) continue;
+    if (type->kind != UNDEAD_KIND_TASK) continue;
     const uintptr_t *frames = graph->frames + type->first_frame;
-    wait_entry entry = {i, undead_table_stack(&names->writer->tables, frames, type->frame_count)};
+    wait_entry entry = {.shape = i, .stack = UNDEAD_NO_INDEX, .status = type->status};
+    if (type->frame_count) entry.stack = undead_table_stack(&names->writer->tables, frames, type->frame_count);
     undead_section_add(names->writer, section, &entry);
   }
 }

@@ -165,6 +165,9 @@ enum {
   ABI_TASK_MOST_BYTES = 0x180,  // that a task and its fragments take
   ABI_TASK_RESUME_FUNCTION = 56,
   ABI_TASK_RESUME_CONTEXT = 64,
+  ABI_TASK_STATUS = 96,         // u32, the flags of ActiveTaskStatus
+  ABI_TASK_STATUS_SHIFT = 8,    // of what they say beside the priority
+  ABI_TASK_RUNNING = 8,         // so shifted: it runs, and nothing else is true of it
   ABI_TASK_FIRST_SLAB = 0x78,   // of its allocator, in the block of the task itself
 
   // libdispatch, event_internal.h: dispatch_unote_linkage_s, in front of the unotes that have one.

@@ -58,6 +58,7 @@ static ASYNC_CALL void entry(__attribute__((swift_async_context)) void *context)
   undead_premise(premises, UNDEAD_PREMISE_ZOMBIES, undead_is_executable(resume) && !parent,
                  "the caller of an asynchronous function");
   look_at_slab(premises);
+  NAMES(u32_at(probe.task + ABI_TASK_STATUS) >> ABI_TASK_STATUS_SHIFT == ABI_TASK_RUNNING, "what a task does");
   // By the calling convention, not by what was just checked.
   uintptr_t *words = context;
   ((resume_function)words[1])(words);

@@ -12,6 +12,7 @@ typedef struct {
   uint64_t sample_size;
   uint32_t kind;           // undead_kind
   uint32_t first_frame, frame_count;   // of tasks: where they wait
+  uint32_t status;                     // and what they do (TaskState.swift)
 } undead_graph_type;
 
 typedef struct {

@@ -95,13 +95,15 @@ static uint32_t frames_of_task(uintptr_t block, uintptr_t frames[TASK_FRAMES]) {
   return undead_node_frames(&result, 0, frames, TASK_FRAMES);
 }
 
+static uint32_t status_of_task(uintptr_t block) { return *(const uint32_t *)(block + ABI_TASK_STATUS) >> ABI_TASK_STATUS_SHIFT; }
+
 // Types that share an isa: boxes of Core Foundation's objects and of errors say themselves what they are, and tasks are
-// distinguished by where they wait.
+// distinguished by what they do and where they wait.
 static uint64_t key_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_kind kind) {
   if (kind == UNDEAD_KIND_ERROR) return word_at(block + ABI_ERROR_TYPE);
   if (kind == UNDEAD_KIND_TASK) {
     uintptr_t frames[TASK_FRAMES];
-    return undead_hash(frames, frames_of_task(block, frames) * sizeof *frames, 0) >> 8;
+    return undead_hash(frames, frames_of_task(block, frames) * sizeof *frames, status_of_task(block)) >> 8;
   }
   const undead_layout *layout = kind == UNDEAD_KIND_CLASS ? undead_body_layout(bodies, word_at(block)) : NULL;
   if (!layout || layout->category != UNDEAD_CATEGORY_CF || size < ABI_CF_INFO + 8) return 0;
@@ -117,6 +119,7 @@ static bool begins_with_type(undead_bodies *bodies, uintptr_t word) {
 
 static void note_frames(undead_graph *graph, undead_graph_type *type) {
   if (FRAME_LIMIT - graph->frame_count < TASK_FRAMES) return;
+  type->status = status_of_task(type->sample);
   type->first_frame = graph->frame_count;
   type->frame_count = frames_of_task(type->sample, graph->frames + graph->frame_count);
   graph->frame_count += type->frame_count;

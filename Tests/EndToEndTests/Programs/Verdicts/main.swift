@@ -19,7 +19,7 @@ final class Node {
 nonisolated(unsafe) var kept: [AnyObject] = []
 nonisolated(unsafe) var lines: [String] = []
 nonisolated(unsafe) var table: [Int: [UInt8]] = [:]
-nonisolated(unsafe) var finished = 0
+nonisolated(unsafe) var ended = 0
 nonisolated(unsafe) var mutex = pthread_mutex_t()
 
 /// Makes many objects of which one in `share` survives.
@@ -37,17 +37,17 @@ func burst(_ count: Int, share: Int) {
 
 /// Runs the work on so many threads, which then wait for ever.
 func onThreads(_ count: Int, _ work: @escaping @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?) {
-  finished = 0
+  ended = 0
   for _ in 0..<count {
     var thread = pthread_t()
     pthread_create(&thread, nil, work, nil)
   }
-  while finished < count { usleep(1000) }
+  while ended < count { usleep(1000) }
 }
 
 func finishThread() {
   pthread_mutex_lock(&mutex)
-  finished += 1
+  ended += 1
   pthread_mutex_unlock(&mutex)
   while true { sleep(1000) }
 }
@@ -99,6 +99,33 @@ func startTasks(_ count: Int, _ start: (Model) -> Void, keeps: Bool) {
   }
 }
 
+actor Gate {
+  func hold() {
+    // Until the process ends.
+    while true { pause() }
+  }
+  func pass() {}
+}
+
+nonisolated(unsafe) var continuations: [CheckedContinuation<Void, Never>] = []
+nonisolated(unsafe) var finished: [Task<Int, Never>] = []
+
+@MainActor func waitInAllWays(_ count: Int) {
+  let gate = Gate()
+  kept.append(gate)
+  Task.detached { await gate.hold() }
+  for _ in 0..<count {
+    Task { await withCheckedContinuation { continuations.append($0) } }
+    let sleeping = Task { do { try await Task.sleep(for: .seconds(3600)) } catch {} }
+    Task { await sleeping.value }
+    let feed = Feed()
+    kept.append(feed)
+    Task { for await _ in feed.stream {} }
+    finished.append(Task { 5 })
+    Task { await gate.pass() }
+  }
+}
+
 func work() {
   func follow(_ model: Model) {
     let feed = Feed()
@@ -135,6 +162,7 @@ func work() {
   case ("nothing", "table"): for _ in 0..<20_000 { table[table.count] = [UInt8](repeating: 1, count: 500) }
   case ("nothing", "large"): do { _ = (0..<20).map { [UInt8](repeating: UInt8($0), count: 10_000_000) } }
   case ("growth", "table"): for _ in 0..<20_000 { table[table.count] = [UInt8](repeating: 1, count: 500) }
+  case ("tasks", "states"): MainActor.assumeIsolated { waitInAllWays(20) }
   case ("tasks", _):
     startTasks(50, follow, keeps: false)
     startTasks(30, { $0.count() }, keeps: false)
@@ -155,6 +183,10 @@ func resident() -> Int {
 }
 
 work()
+if CommandLine.arguments[1] == "tasks" {
+  // The main actor's tasks run until they wait.
+  for _ in 0..<10 { await Task.yield() }
+}
 print("ready")
 fflush(stdout)
 while let line = readLine() {

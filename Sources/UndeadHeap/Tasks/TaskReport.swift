@@ -1,0 +1,47 @@
+import UndeadReport
+
+/// What `undead tasks` says; encodes to the JSON of `Documentation/heap-format.md`.
+package struct TaskReport: Codable, Sendable, Equatable {
+  package struct Summary: Codable, Sendable, Equatable {
+    package var tasks = 0
+    package var groups = 0
+    /// Tasks that wait, and that nothing leads to.
+    package var neverResumed = 0
+    /// Tasks whose closures captured objects weakly, all of which are gone.
+    package var ownerGone = 0
+    package var complete = true
+    package var notes: [String] = []
+  }
+
+  /// Tasks that do the same at one place.
+  package struct Group: Codable, Sendable, Equatable {
+    package var state: TaskState
+    package var count: Int
+    /// What would be freed with them.
+    package var retainedBytes: Int
+    /// The function of the program in which they wait.
+    package var waitsIn: LeakReport.Frame?
+    package var backtrace: LeakReport.Backtrace
+    /// The shortest way from a root to one of them: who could resume it; nil if nothing leads to it.
+    package var resumedBy: [LeakReport.PathStep]?
+    /// True if all of them have an owner that is gone.
+    package var ownerGone: Bool
+    /// Type of the owners that are gone.
+    package var owner: String?
+    /// How many of them were cancelled.
+    package var cancelled: Int
+  }
+
+  package var schemaVersion = 1
+  package var kind = "tasks"
+  package var tool: LeakReport.Tool
+  package var process: LeakReport.Process
+  /// When the heap was taken, in UTC, ISO 8601; empty if that is not known.
+  package var takenAt: String
+  package var summary: Summary
+  /// The worst first: never resumed, without an owner, then those that retain most.
+  package var groups: [Group]
+
+  /// The report as JSON with sorted keys and a newline at the end, the same bytes for the same report.
+  package func json() throws -> [UInt8] { [UInt8](try JSONRenderer.encode(self)) }
+}
