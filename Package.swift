@@ -38,7 +38,10 @@ let package = Package(
   ],
   // What needs other packages. A package that depends on this one with `traits: []`, for assertions, resolves and builds no other.
   traits: [
-    .default(enabledTraits: ["Logging", "Metrics", "Tool"]),
+    // One, as SwiftPM passes the names of those that are enabled to the compiler in an order that changes from run to run: each
+    // change of the manifest, or of what it reads from the environment, would compile everything again.
+    .default(enabledTraits: ["All"]),
+    .trait(name: "All", description: "All of the following."),
     .trait(name: "Logging", description: "UndeadRunLoopLogging, by swift-log."),
     .trait(name: "Metrics", description: "UndeadMetrics, by swift-metrics."),
     .trait(name: "Tool", description: "The tool and the command plugin, by swift-argument-parser."),
@@ -104,7 +107,7 @@ let package = Package(
       name: "UndeadRunLoopLogging",
       dependencies: [
         "UndeadRunLoop", "UndeadSystem",
-        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Logging"])),
+        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["All", "Logging"])),
       ]),
     // Pages for people. Style sheet and script are compiled in: the tool is one file.
     .target(
@@ -127,13 +130,13 @@ let package = Package(
       name: "UndeadMetrics",
       dependencies: [
         "Undead", "UndeadHeap", "UndeadReport", "UndeadRunLoop",
-        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["All", "Metrics"])),
       ]),
     .executableTarget(
       name: "UndeadTool",
       dependencies: [
         "UndeadAttach", "UndeadHeap", "UndeadPage", "UndeadProfile", "UndeadReport", "UndeadSystem",
-        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"])),
+        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["All", "Tool"])),
       ],
       linkerSettings: toolLibraries.map { directory in
         [
@@ -205,7 +208,7 @@ let package = Package(
       name: "UndeadMetricsTests",
       dependencies: [
         "Undead", "UndeadMetrics",
-        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["All", "Metrics"])),
       ]),
     .testTarget(name: "UndeadXCTestTests", dependencies: ["UndeadXCTest"]),
     .testTarget(name: "UndeadTestingTests", dependencies: ["Undead", "UndeadTesting"]),

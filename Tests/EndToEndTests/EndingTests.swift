@@ -42,10 +42,9 @@ extension OutsidePackageTests {
     }
 
     private func run(_ ending: String, _ library: Library) async throws -> Outcome {
-      let package = quoted(OutsidePackage.directory.path)
-      let built = try await runShell("swift build --build-tests --package-path \(package)", deadline: .seconds(900))
+      let built = try await runShell("swift build --build-tests \(OutsidePackage.options)", deadline: .seconds(900))
       try #require(built.ending == .exit(0), "\(built.output)\(built.errors)")
-      let bundle = "\(package)/.build/debug/outsidePackageTests.xctest"
+      let bundle = quoted(OutsidePackage.products.appending(path: "outsidePackageTests.xctest").path)
       let environment = "\(OutsidePackageTests.alone) ENDING=\(ending)"
       return try await runShell(
         "exec \(environment) \(bundle) \(library.arguments) 2>&1", deadline: .seconds(300))

@@ -21,9 +21,14 @@ struct OutsidePackage {
   let directory: URL
   let markers: [Marker]
 
-  static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+  private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
-    .appendingPathComponent("Checks/OutsidePackage")
+  static let directory = root.appendingPathComponent("Checks/OutsidePackage")
+  /// Where it is built: beside the examples, which have the same modules of Undead.
+  static let products = root.appendingPathComponent("Examples/.build/debug")
+  /// Options of `swift build` and `swift test`.
+  static let options =
+    "--package-path \(quoted(directory.path)) --scratch-path \(quoted(root.appendingPathComponent("Examples/.build").path))"
 
   init(_ directory: URL = Self.directory) throws {
     self.directory = directory

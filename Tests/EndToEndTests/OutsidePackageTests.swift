@@ -35,7 +35,7 @@ import Testing
     let package = try OutsidePackage()
     let words = command.split(separator: " ").map(String.init)
     let program = words[0] == "undead" ? quoted(Tool.path) + " test --" : "swift test"
-    let options = words.dropFirst(2).joined(separator: " ") + " --package-path " + quoted(package.directory.path)
+    let options = words.dropFirst(2).joined(separator: " ") + " " + OutsidePackage.options
     for run in 1...Tool.repetitions {
       let outcome = try await runShell("exec \(Self.alone) \(program) \(options) 2>&1", deadline: .seconds(900))
       let complaints = package.complaints(about: OutsidePackage.failures(in: outcome.output))

@@ -53,11 +53,10 @@ extension OutsidePackageTests {
     }
 
     private func path(_ program: String) async throws -> String {
-      let package = quoted(OutsidePackage.directory.path)
       let built = try await runShell(
-        "swift build --package-path \(package) --product \(program)", deadline: .seconds(900))
+        "swift build \(OutsidePackage.options) --product \(program)", deadline: .seconds(900))
       try #require(built.ending == .exit(0), "\(built.output)\(built.errors)")
-      return OutsidePackage.directory.appending(path: ".build/debug/\(program)").path
+      return OutsidePackage.products.appending(path: program).path
     }
   }
 }
