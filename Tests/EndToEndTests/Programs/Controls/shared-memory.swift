@@ -55,6 +55,22 @@ fill(written + 4096, 100)
 msync(written, 1 << 20, MS_SYNC)
 madvise(written, 1 << 20, Int32(MADV_DONTNEED))
 
+// /dev has devices, too, whose memory is not read. Only root may make files beside them.
+@inline(never) func fillFile(in folder: String, unlinked: Bool) -> UnsafeMutableRawPointer? {
+  var name = Array("\(folder)/undead-shared-XXXXXX".utf8CString)
+  let file = mkstemp(&name)
+  if file < 0 { return nil }
+  ftruncate(file, 1 << 20)
+  let memory = mmap(nil, 1 << 20, readWrite, MAP_SHARED, file, 0)!
+  close(file)
+  fill(memory + 4096, 100)
+  if unlinked { unlink(name) } else { belowDevices.append(name) }
+  return memory
+}
+nonisolated(unsafe) var belowDevices: [[CChar]] = []
+atexit { for name in belowDevices { unlink(name) } }
+let filled = ["/dev/shm", "/dev"].flatMap { [fillFile(in: $0, unlinked: false), fillFile(in: $0, unlinked: true)] }
+
 // 16 GiB of which two pages are in use: whoever reads the rest would fill the memory.
 let sparse = memoryFile(1 << 34)
 let wide = mmap(nil, 1 << 34, readWrite, MAP_SHARED | MAP_NORESERVE, sparse, 0)!
