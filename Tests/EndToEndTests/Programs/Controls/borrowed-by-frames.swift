@@ -1,6 +1,7 @@
 // Optimised functions wait with objects that own themselves, and that they have shown to nobody: the retain for later uses stands behind
 // the call, so that the count says nothing of the frame.
 // EXPECT silent
+// HEADER ../Support/waiting.h
 import Foundation
 
 final class Node {
@@ -11,10 +12,10 @@ final class Node {
   init(_ value: Int) { self.value = value }
 }
 
-let (ready, over) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+let ready = DispatchSemaphore(value: 0)
 @inline(never) @_optimize(none) func wait() {
   ready.signal()
-  over.wait()
+  pause()
 }
 @inline(never) func makeNext(_ value: Int) -> Node {
   let node = Node(value)
@@ -41,5 +42,6 @@ let bodies: [@Sendable () -> Void] = [
 ]
 for body in bodies { Thread(block: body).start() }
 for _ in bodies { ready.wait() }
+wait_until_others_sleep()
 // The others wait, and would use what they made.
 exit(0)
