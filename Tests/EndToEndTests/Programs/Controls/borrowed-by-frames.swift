@@ -36,9 +36,21 @@ let ready = DispatchSemaphore(value: 0)
   return node
 }
 let bodies: [@Sendable () -> Void] = [
-  { let node = makeNext(1); node.next = nil; print(node.value) },
-  { let node = makeList(2); node.list = []; print(node.value) },
-  { let node = makeCall(3); node.call = nil; print(node.value) },
+  {
+    let node = makeNext(1)
+    node.next = nil
+    print(node.value)
+  },
+  {
+    let node = makeList(2)
+    node.list = []
+    print(node.value)
+  },
+  {
+    let node = makeCall(3)
+    node.call = nil
+    print(node.value)
+  },
 ]
 for body in bodies { Thread(block: body).start() }
 for _ in bodies { ready.wait() }
