@@ -55,7 +55,8 @@ enum Either<One, Other> {
 @inline(never) @_optimize(none) func callC(_ number: Int) -> Int { number }
 
 // Glibc declares it for C with _GNU_SOURCE alone.
-@_silgen_name("dladdr") private func imageInformation(_ address: UnsafeRawPointer?, _ result: UnsafeMutableRawPointer) -> Int32
+@_silgen_name("dladdr") private func imageInformation(_ address: UnsafeRawPointer?, _ result: UnsafeMutableRawPointer)
+  -> Int32
 @_silgen_name("swift_retainCount") private func retainCount(_ object: UnsafeRawPointer) -> Int
 
 enum Layouts {
@@ -74,7 +75,9 @@ enum Layouts {
     roles[address(of: leaf)] = role
     return leaf
   }
-  private static func address(of object: AnyObject) -> UInt { UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()) }
+  private static func address(of object: AnyObject) -> UInt {
+    UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+  }
 
   /// An object that the value to be made owns.
   @inline(never) @_optimize(none) static func strong() -> Leaf { made(.strong) }
@@ -137,7 +140,9 @@ enum Layouts {
     for (address, found) in met {
       let role = roles[address]
       let owners = retainCount(UnsafeRawPointer(bitPattern: address)!) - (role == nil ? 0 : 1)
-      if found.words > owners { fail("\(found.place): \(found.words) words are called counted, \(owners) references are strong") }
+      if found.words > owners {
+        fail("\(found.place): \(found.words) words are called counted, \(owners) references are strong")
+      }
       guard role == .strong else { continue }
       totals.references += 1
       if found.words > 0 {
@@ -171,7 +176,11 @@ enum Layouts {
           met[address]!.words += 1
           if met[address]!.place.isEmpty { met[address]!.place = place }
         }
-        if grades[index] == CChar(UInt8(ascii: "r")) { met[address]!.isRaw = true } else { met[address]!.isCalledDead = place }
+        if grades[index] == CChar(UInt8(ascii: "r")) {
+          met[address]!.isRaw = true
+        } else {
+          met[address]!.isCalledDead = place
+        }
       }
       guard isCounted, let target = UnsafeRawPointer(bitPattern: address) else { continue }
       visit(target, place, &met, &visited)

@@ -216,7 +216,8 @@ struct FunctionWriter {
 
   /// Closures of single elements of the pack, kept while the function waits, or made for each wait.
   private mutating func piecewise(_ signature: Signature) {
-    let way = signature.hasObjects ? random.choose(["weak part", "unowned part", "unowned(unsafe) part", "part"]) : "part"
+    let way =
+      signature.hasObjects ? random.choose(["weak part", "unowned part", "unowned(unsafe) part", "part"]) : "part"
     let captures = way == "part" ? "" : "[\(way)] in "
     add("var pieces: [() -> Int] = []")
     add("for part in repeat each rest {")

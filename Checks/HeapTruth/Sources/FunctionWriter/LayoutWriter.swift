@@ -67,7 +67,11 @@ struct LayoutWriter {
     case 7, 8: return enumeration(one, depth)
     case 9: return ("Any", "m\(one)()")
     case 10: return ("any Error", "Failure(content: m\(one)())")
-    case 11: return ("Result<T\(one), any Error>", random.percent(70) ? ".success(m\(one)())" : ".failure(Failure(content: m\(one)()))")
+    case 11:
+      return (
+        "Result<T\(one), any Error>",
+        random.percent(70) ? ".success(m\(one)())" : ".failure(Failure(content: m\(one)()))"
+      )
     case 12:
       let two = type(depth - 1)
       return ("Pair<T\(one), T\(two)>", "Pair(one: m\(one)(), other: m\(two)())")
@@ -213,7 +217,9 @@ struct LayoutWriter {
       calls.append("Layouts.compare(object: C\(number)(), \"C\(number)\")")
     case 1: calls.append("Layouts.compare(object: KeeperOnce(\(once)), \"KeeperOnce<\(name)>\")")
     case 2:
-      add("final class C\(number) { let lock = Mutex<T\(fields[0])?>(nil); init() { lock.withLock { $0 = m\(fields[0])() } } }")
+      add(
+        "final class C\(number) { let lock = Mutex<T\(fields[0])?>(nil); init() { lock.withLock { $0 = m\(fields[0])() } } }"
+      )
       calls.append("Layouts.compare(object: C\(number)(), \"C\(number)\")")
     default:
       add("@inline(never) func k\(number)() {")

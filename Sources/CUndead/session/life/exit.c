@@ -110,6 +110,7 @@ static undead_check *begin_check(void) {
   check->in_session = true;
   check->options.mode = settings->scan_mode_fixed ? settings->scan_mode : UNDEAD_SCAN_IN_PLACE;
   check->options.suspects = settings->suspects;
+  check->options.ends = true;
   check->with_heap = settings->heap;
   describe_caller(&check->options);
   if (undead_check_start(check)) return check_under_way = check;

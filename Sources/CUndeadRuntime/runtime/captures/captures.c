@@ -159,7 +159,7 @@ static uintptr_t type_of_capture(const undead_mangled *name, const substitution 
 }
 
 uintptr_t undead_capture_of_parameter(uintptr_t type) {
-  substitution one = {.environment = {.levels = 1, .data = {1}}, .arguments = {(const void *)type}};
+  substitution one = {.environment = {.levels = 1, .data = {1}}, .arguments = {(const void *)type}, .count = 1};
   describe_parameters(&one.environment, 1, 1);
   undead_mangled name = {.address = (uintptr_t)"x", .length = 1};
   return type_of_capture(&name, &one);

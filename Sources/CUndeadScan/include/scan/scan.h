@@ -31,6 +31,7 @@ typedef struct {
   struct undead_census *census;      // not NULL: only count the live objects
   struct undead_graph *graph;        // not NULL: stream the whole heap into its file, too
   bool counts_only;                  // with a census: mark nothing, and count all blocks
+  bool ends;                         // the process ends after it, and the thread that asked does not return
   // The thread that asked, as it was before any code of ours ran on it (0: scan it like every other thread).
   int32_t caller_tid;
   uintptr_t caller_sp;

@@ -249,6 +249,8 @@ UNDEAD_WALK undead_walk_body(const undead_heap *heap, uintptr_t block, const und
 // All words of a root.
 UNDEAD_WALK undead_walk_root(const undead_heap *heap, const undead_root *root, undead_reference_visitor visit,
                              void *context) {
-  undead_evidence evidence = root->weak ? UNDEAD_EVIDENCE_NUMBER : UNDEAD_EVIDENCE_RAW;
+  bool frame = root->kind == UNDEAD_ROOT_STACK || root->kind == UNDEAD_ROOT_REGISTER;
+  undead_evidence weak = frame ? UNDEAD_EVIDENCE_PERHAPS : UNDEAD_EVIDENCE_NUMBER;
+  undead_evidence evidence = root->weak ? weak : UNDEAD_EVIDENCE_RAW;
   undead_walk_bytes(heap, root->low, root->high, evidence, visit, context);
 }

@@ -6,6 +6,7 @@
 #include "record/scopes.h"
 #include "scan/bodies/plain.h"
 #include "scan/bodies/references.h"
+#include "scan/stacks/borrowed.h"
 #include "world/crew.h"
 #include <assert.h>
 
@@ -62,10 +63,16 @@ static inline void keep_marked(undead_marker *marker, uintptr_t block, uint32_t 
   undead_worklist_push(&marker->waiting, block);
 }
 
+// A frame may use an object that it does not own, if the object owns itself.
+static bool is_borrowed(const undead_marker *marker, uint32_t word, uintptr_t origin) {
+  if (doubt_of(origin) != UNDEAD_EVIDENCE_PERHAPS || !marker->listed) return false;
+  return undead_may_be_borrowed(word & UNDEAD_WORD_BACKTRACE);
+}
+
 static __attribute__((noinline)) void mark_closely(undead_marker *marker, uintptr_t block, uint32_t *word, uintptr_t origin) {
   uint32_t before = __atomic_load_n(word, __ATOMIC_RELAXED);
   if (marker->within && !(before & marker->within)) return;
-  if (doubt_of(origin) != UNDEAD_EVIDENCE_RAW) {
+  if (doubt_of(origin) != UNDEAD_EVIDENCE_RAW && !is_borrowed(marker, before, origin)) {
     doubt(marker, block, word, origin & OF_ROOT || doubt_of(origin) == UNDEAD_EVIDENCE_PERHAPS);
     return;
   }

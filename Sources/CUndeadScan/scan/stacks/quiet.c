@@ -1,6 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #include "scan/stacks/quiet.h"
+#include "scan/stacks/borrowed.h"
 #include "scan/stacks/contexts.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -26,6 +27,7 @@ typedef struct {
   undead_interval weak[MOST_FRAMES];   // ascending
   uint32_t count;
   bool registers;   // those that functions leave as they are hold what Swift code left in them
+  bool returns;     // the thread goes on after the check
   bool in_task;     // the outermost frame of Swift code is one of a task, and weak
 } weak_parts;
 
@@ -106,8 +108,8 @@ static bool find_weak(weak_parts *parts, undead_frame frame, uintptr_t low) {
   uintptr_t libc_end = low;   // the frames of libc that Swift code itself called have its registers in them
   undead_signal_frame signal = {0};
   for (int depth = 0; depth < MOST_FRAMES; depth++) {
-    code_kind kind = kind_of(frame.pc - 1);
-    uintptr_t start = depth ? frame.sp : low;
+    uintptr_t pc = frame.pc - 1, start = depth ? frame.sp : low;
+    code_kind kind = kind_of(pc);
     // The outermost frames of libc only started the thread, or run exit handlers where main's frames have been.
     if (kind == CODE_C || kind == CODE_UNKNOWN || (back_in_libc && kind != CODE_LIBC)) forget_inner(parts);
     // What the runtime's functions do the compiler knows, and so what those do that call them.
@@ -127,6 +129,7 @@ static bool find_weak(weak_parts *parts, undead_frame frame, uintptr_t low) {
     if (step != UNDEAD_STEP_CALLER) break;
     if (inmost && kind == CODE_LIBC && start == libc_end) libc_end = frame.sp;
     if (kind == CODE_SWIFT) {
+      if (parts->returns) undead_borrowed_add(pc);
       if (inmost && start == libc_end) add_inmost(parts, &signal, low, libc_end);
       inmost = false;
     }
@@ -139,6 +142,7 @@ static bool find_weak_of_thread(weak_parts *parts, const undead_stopped_thread *
                                 const undead_scan_options *options) {
   parts->count = 0;
   parts->registers = parts->in_task = false;
+  parts->returns = !options->ends || thread->tid != options->caller_tid;
   if (thread->tid == options->caller_tid && options->caller_sp) {
     if (!options->caller_pc) return false;
     undead_frame frame = {options->caller_pc, options->caller_frame, options->caller_registers[1]};
@@ -269,6 +273,7 @@ static bool mark_thread(undead_roots *roots, undead_roots *result, const undead_
 
 bool undead_quiet_mark(undead_roots *roots, const undead_world *world, const undead_scan_options *options) {
   undead_roots result = *roots;
+  undead_borrowed_begin(options->ends);
   result.count = 0;
   result.roots = undead_map(result.capacity * sizeof *result.roots);
   weak_parts *parts = undead_map(2 * sizeof *parts);
