@@ -130,7 +130,7 @@ import Testing
     #expect(
       Self.held(by: Self.closure("App.Center", "handlers[0]", captures: "screen"))
         == "the closure stored in `handlers` of App.Center captures `screen` strongly: capture it weakly "
-        + "(`[weak object]`), or remove it from `handlers` when the scope ends")
+        + "(`[weak screen]`), or remove it from `handlers` when the scope ends")
   }
 
   @Test(arguments: ["Swift.CheckedContinuationCanary", "App.Loader"])

@@ -100,7 +100,9 @@ extension Blame {
       if !target.isEmpty { blame.target = target }
       return (blame, closure)
     }
-    if let closure = cycle.indices.first(where: { cycle[$0].type.hasPrefix("Observation.") && cycle[$0].holdsOwnClosure }),
+    if let closure = cycle.indices.first(where: {
+      cycle[$0].type.hasPrefix("Observation.") && cycle[$0].holdsOwnClosure
+    }),
       let function = cycle[closure].closure.map({ FunctionName.withoutThunks($0.symbol) })
     {
       let type = TypeName.unspecialized(cycle[(closure + 1) % cycle.count].type)
