@@ -203,7 +203,7 @@ extension [LeakReport.Reference] {
 enum TypeName {
   /// A text with names in which long generic arguments are left out: for people, who know them from the rest of the name.
   static func elided(_ text: String) -> String {
-    let longest = 40
+    let longest = 60
     let utf8 = Array(text.utf8)
     guard utf8.count > longest, utf8.contains(UInt8(ascii: "<")) else { return text }
     var result: [UInt8] = []
