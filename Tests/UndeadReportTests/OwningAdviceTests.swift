@@ -61,8 +61,9 @@ import Testing
         + "(withTaskCancellationHandler); a weak `self` would not wake the task")
     #expect(
       try Self.waiting([])
-        == "the task waits and holds the object that holds it in `task`: cancel it when the owner is done (not in its "
-        + "deinit, which the task prevents), or capture `self` weakly in the task")
+        == "the task waits in App.Poller.run(), and this call keeps the object that holds the task in `task`, as after "
+        + "`guard let self` or in a method of it: use `self?` for one step at a time inside the loop, or cancel the task "
+        + "when the owner is done (not in its deinit, which the task prevents)")
   }
 
   // MARK: Paths

@@ -135,8 +135,9 @@ import Testing
 
           waits in   App.Poller.run() at /app/main.swift:175
           allocated  in App.poll() at /app/main.swift:176
-          advice     the task waits and holds the object that holds it in `task`: cancel it when the owner is done (not
-                     in its deinit, which the task prevents), or capture `self` weakly in the task
+          advice     the task waits in App.Poller.run(), and this call keeps the object that holds the task in `task`, as
+                     after `guard let self` or in a method of it: use `self?` for one step at a time inside the loop, or
+                     cancel the task when the owner is done (not in its deinit, which the task prevents)
 
           stack of the allocation:
             #0  App.poll() at /app/main.swift:176

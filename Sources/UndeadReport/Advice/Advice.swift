@@ -97,9 +97,9 @@ enum Advice {
   static func heldByFrame(_ facts: LeakFacts) -> String? {
     guard facts.heldBy == .task, facts.isOfFrame else { return nil }
     return
-      "the task waits\(place(facts.suspended)) in a call that holds the object that holds the task\(field(facts)), "
-      + "for example after `guard let self` or in a method of it: use `self?` for one step at a time inside the loop, or "
-      + "cancel the task when the owner is done (not in its deinit, which the task prevents)"
+      "the task waits\(place(facts.suspended)), and this call keeps the object that holds the task\(field(facts)), "
+      + "as after `guard let self` or in a method of it: use `self?` for one step at a time inside the loop, or cancel the "
+      + "task when the owner is done (not in its deinit, which the task prevents)"
   }
 
   static func heldByTask(_ facts: LeakFacts) -> String? {
@@ -298,7 +298,8 @@ enum Advice {
     if let name = reference.captures, name != "variable", name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) {
       return "capture it weakly (`[weak \(name)]`)"
     }
-    guard let outer = reference.closure.flatMap({ SymbolText.enclosingType(ofClosure: $0.symbol) }) else {
+    guard let outer = reference.closure.flatMap({ SymbolText.enclosingType(ofClosure: $0.symbol) }), outer.contains(".")
+    else {
       return "name the variable that refers to it in the capture list, with `weak` before it"
     }
     return "name the variable that refers to it in the capture list, with `weak` before it; if that is a property of "

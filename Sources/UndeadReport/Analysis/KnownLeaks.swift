@@ -51,12 +51,9 @@ enum KnownLeaks {
   ///
   /// - Parameter symbols: the functions, innermost first, as the linker knows them.
   static func reason(ofOwnBlocksMadeIn symbols: [String]) -> String? {
-    guard
-      symbols.contains(where: {
-        $0.contains("swift_reportToDebugger") || $0.contains("logFailedCheck") || $0.contains("swift_vasprintf")
-          || $0.contains("reportOnCrash")
-      })
-    else { return nil }
+    guard symbols.contains("swift_reportError"), symbols.contains(where: { $0.contains("ContinuationCanary") }) else {
+      return nil
+    }
     return
       "for each continuation that is dropped, Swift's runtime keeps a copy of all its messages so far: resume each "
       + "continuation exactly once"
