@@ -3,7 +3,10 @@
 // ADVICE `state.busy.0` refers to the object itself: give `state` another value when the object is done
 // FIX give the field another case
 final class Machine {
-  enum State { case idle, busy(Machine, Int) }
+  enum State {
+    case idle
+    case busy(Machine, Int)
+  }
   var state = State.idle
   func start() { state = .busy(self, 1) }
   func stop() { state = .idle }

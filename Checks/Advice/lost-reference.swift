@@ -3,7 +3,9 @@
 // ADVICE memory that held it was deallocated or overwritten without deinitialize(count:)
 // FIX `deinitialize(count:)` before `deallocate()`
 final class Page { var number = 0 }
-@inline(never) @_optimize(none) func fill(_ pages: UnsafeMutablePointer<Page>) { pages.initialize(repeating: Page(), count: 4) }
+@inline(never) @_optimize(none) func fill(_ pages: UnsafeMutablePointer<Page>) {
+  pages.initialize(repeating: Page(), count: 4)
+}
 @inline(never) func run() {
   let pages = UnsafeMutablePointer<Page>.allocate(capacity: 4)
   fill(pages)

@@ -10,9 +10,17 @@ final class Screen: @unchecked Sendable {
   private var changes = 0
   func watch() {
     #if FIXED
-      withObservationTracking { _ = store.count } onChange: { [weak self] in self?.changes += 1 }
+      withObservationTracking {
+        _ = store.count
+      } onChange: { [weak self] in
+        self?.changes += 1
+      }
     #else
-      withObservationTracking { _ = store.count } onChange: { self.changes += 1 }
+      withObservationTracking {
+        _ = store.count
+      } onChange: {
+        self.changes += 1
+      }
     #endif
   }
 }

@@ -1,6 +1,6 @@
 // A task that captures `self` weakly, and makes it strong before a loop that does not end.
 // KEPT BY the frame of the waiting task
-// ADVICE in a call that holds the object that holds the task in `task`
+// ADVICE and this call keeps the object that holds the task in `task`, as after `guard let self`
 // FIX `self?` for one step at a time, in the loop
 final class Watcher: @unchecked Sendable {
   private var task: Task<Void, Never>?

@@ -61,8 +61,9 @@ import Testing
         + "(withTaskCancellationHandler); a weak `self` would not wake the task")
     #expect(
       try Self.waiting([])
-        == "the task waits and holds the object that holds it in `task`: cancel it when the owner is done (not in its "
-        + "deinit, which the task prevents), or capture `self` weakly in the task")
+        == "the task waits in App.Poller.run(), and this call keeps the object that holds the task in `task`, as after "
+        + "`guard let self` or in a method of it: use `self?` for one step at a time inside the loop, or cancel the task "
+        + "when the owner is done (not in its deinit, which the task prevents)")
   }
 
   // MARK: Paths
@@ -130,7 +131,7 @@ import Testing
     #expect(
       Self.held(by: Self.closure("App.Center", "handlers[0]", captures: "screen"))
         == "the closure stored in `handlers` of App.Center captures `screen` strongly: capture it weakly "
-        + "(`[weak object]`), or remove it from `handlers` when the scope ends")
+        + "(`[weak screen]`), or remove it from `handlers` when the scope ends")
   }
 
   @Test(arguments: ["Swift.CheckedContinuationCanary", "App.Loader"])

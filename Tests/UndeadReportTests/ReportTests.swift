@@ -166,9 +166,10 @@ import UndeadSystem
         NEW 1 of 1  App.New that nothing refers to  (1 object, 32 bytes)
 
           allocated  in App.new() at /app/main.swift:1
-          advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
-                     or a context handed to C code that never gave it back (takeRetainedValue); if its address is in a
-                     pipe, or stored in other bits, LeakDetector.markHeldOutside(_:) says so
+          advice     nothing refers to it, yet it was retained: memory that held it was deallocated or overwritten
+                     without deinitialize(count:) (UnsafeMutablePointer), or Unmanaged.passRetained has no release(), or
+                     C code did not give it back (takeRetainedValue); if its address is in a pipe, or stored in other
+                     bits, LeakDetector.markHeldOutside(_:) says so
 
           stack of the allocation:
             #0  App.new() at /app/main.swift:1

@@ -26,9 +26,10 @@ import Testing
         LEAK 2 of 2  App.Observer that nothing refers to  (1 object, 32 bytes)
 
           allocated  in App.watch() at /app/main.swift:150
-          advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
-                     or a context handed to C code that never gave it back (takeRetainedValue); if its address is in a
-                     pipe, or stored in other bits, LeakDetector.markHeldOutside(_:) says so
+          advice     nothing refers to it, yet it was retained: memory that held it was deallocated or overwritten
+                     without deinitialize(count:) (UnsafeMutablePointer), or Unmanaged.passRetained has no release(), or
+                     C code did not give it back (takeRetainedValue); if its address is in a pipe, or stored in other
+                     bits, LeakDetector.markHeldOutside(_:) says so
 
           stack of the allocation:
             #0  App.watch() at /app/main.swift:150
@@ -114,8 +115,9 @@ import Testing
               ^^^^^^
 
           allocated  in App.Clock.make() at /app/main.swift:170
-          advice     the timer holds the object that holds it in `timer`, so deinit never runs and cannot stop it:
-                     capture `self` weakly in its block, and call invalidate() when the owner goes away
+          advice     the run loop keeps the timer, and the timer the object that has it in `timer`, so deinit never runs
+                     and cannot stop it: capture `self` weakly in its block, and call invalidate() when the owner goes
+                     away
 
           stack of the allocation:
             #0  App.Clock.make() at /app/main.swift:170
@@ -133,8 +135,9 @@ import Testing
 
           waits in   App.Poller.run() at /app/main.swift:175
           allocated  in App.poll() at /app/main.swift:176
-          advice     the task waits and holds the object that holds it in `task`: cancel it when the owner is done (not
-                     in its deinit, which the task prevents), or capture `self` weakly in the task
+          advice     the task waits in App.Poller.run(), and this call keeps the object that holds the task in `task`, as
+                     after `guard let self` or in a method of it: use `self?` for one step at a time inside the loop, or
+                     cancel the task when the owner is done (not in its deinit, which the task prevents)
 
           stack of the allocation:
             #0  App.poll() at /app/main.swift:176

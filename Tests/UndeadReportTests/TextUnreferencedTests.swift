@@ -15,8 +15,8 @@ import Testing
           waits in   App.Mailbox.next() at /app/main.swift:85
           allocated  in App.spawn() at /app/main.swift:80
           with it    3 × async frames (3.0 KB), 3 × App.Mailbox (96 bytes)
-          advice     the task waits in App.Mailbox.next() for a continuation that nobody can resume any more: resume it
-                     exactly once on every path, also when its owner goes away
+          advice     the task waits in App.Mailbox.next() for a continuation, and nobody can resume it any more: resume
+                     it exactly once on every path, also when its owner goes away
 
           stack of the allocation:
             #0  App.spawn() at /app/main.swift:80
@@ -56,9 +56,10 @@ import Testing
 
           allocated  in App.register() at /app/main.swift:100
           with it    1 × App.Log (16 bytes)
-          advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
-                     or a context handed to C code that never gave it back (takeRetainedValue); if its address is in a
-                     pipe, or stored in other bits, LeakDetector.markHeldOutside(_:) says so
+          advice     nothing refers to it, yet it was retained: memory that held it was deallocated or overwritten
+                     without deinitialize(count:) (UnsafeMutablePointer), or Unmanaged.passRetained has no release(), or
+                     C code did not give it back (takeRetainedValue); if its address is in a pipe, or stored in other
+                     bits, LeakDetector.markHeldOutside(_:) says so
 
           stack of the allocation:
             #0  App.register() at /app/main.swift:100
@@ -99,9 +100,10 @@ import Testing
 
           allocated  in App.one() at /app/main.swift:120
           with it    1 × App.Tail (1.0 KB)
-          advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
-                     or a context handed to C code that never gave it back (takeRetainedValue); if its address is in a
-                     pipe, or stored in other bits, LeakDetector.markHeldOutside(_:) says so
+          advice     nothing refers to it, yet it was retained: memory that held it was deallocated or overwritten
+                     without deinitialize(count:) (UnsafeMutablePointer), or Unmanaged.passRetained has no release(), or
+                     C code did not give it back (takeRetainedValue); if its address is in a pipe, or stored in other
+                     bits, LeakDetector.markHeldOutside(_:) says so
 
           stack of the allocation:
             #0  App.one() at /app/main.swift:120
@@ -116,9 +118,10 @@ import Testing
 
           allocated  in App.two() at /app/main.swift:121
           with it    1 × App.Left (32 bytes), 1 × App.Right (32 bytes)
-          advice     nothing refers to it, yet it was retained: most likely Unmanaged.passRetained without a release(),
-                     or a context handed to C code that never gave it back (takeRetainedValue); if its address is in a
-                     pipe, or stored in other bits, LeakDetector.markHeldOutside(_:) says so
+          advice     nothing refers to it, yet it was retained: memory that held it was deallocated or overwritten
+                     without deinitialize(count:) (UnsafeMutablePointer), or Unmanaged.passRetained has no release(), or
+                     C code did not give it back (takeRetainedValue); if its address is in a pipe, or stored in other
+                     bits, LeakDetector.markHeldOutside(_:) says so
 
           stack of the allocation:
             #0  App.two() at /app/main.swift:121

@@ -22,7 +22,8 @@ enum WaitingTasks {
         block: entry.block, container: places.name(Int(places.container[entry.block])), suspended: stack,
         advice:
           "if they are more than the work there is, something does not wake them: a continuation that is never resumed, "
-          + "a stream that is never finished, a lock or actor that is held")
+          + "a stream that is never finished, a lock or actor that is held; tasks that have finished are kept by their "
+          + "handles, or by a group without next(): drop the handles, or use withDiscardingTaskGroup")
     }
   }
 

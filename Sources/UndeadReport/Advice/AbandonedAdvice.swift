@@ -44,7 +44,8 @@ enum AbandonedAdvice {
     case let step? where step.field == "userInfo":
       return "the \(what) keeps its userInfo until it is invalidated: call invalidate() when the scope ends"
     case let step? where step.reference.holdsClosure:
-      return "the block of the \(what) \(captures(step)): \(Advice.remedy(step.reference, facts.type)), and call invalidate() when "
+      return
+        "the block of the \(what) \(captures(step)): \(Advice.remedy(step.reference, facts.type)), and call invalidate() when "
         + "the owner goes away"
     default:
       let weakly = item == "display link" ? "give it a WeakProxy as its target" : "make it with `holding: .weak`"

@@ -9,7 +9,7 @@ enum Awaited {
       symbols[..<own].contains(where: KnownLibraries.isSequence)
       ? .sequence
       : symbols.contains(where: KnownTypes.isStream)
-      ? .stream : symbols.contains(where: KnownTypes.isContinuation) ? .continuation : .unknown
+        ? .stream : symbols.contains(where: KnownTypes.isContinuation) ? .continuation : .unknown
   }
 }
 
@@ -51,7 +51,8 @@ enum Advice {
 
   static func heldByTimer(_ facts: LeakFacts) -> String? {
     guard facts.heldBy == .timer else { return nil }
-    return "the run loop keeps the timer, and the timer the object that has it\(field(facts)), so deinit never runs and "
+    return
+      "the run loop keeps the timer, and the timer the object that has it\(field(facts)), so deinit never runs and "
       + "cannot stop it: capture `self` weakly in its block, and call invalidate() when the owner goes away"
   }
 
@@ -59,19 +60,22 @@ enum Advice {
     guard facts.heldBy == .dispatchSource, let item = facts.references.first,
       facts.references.contains(where: { $0.type == "Dispatch.DispatchWorkItem" })
     else { return nil }
-    return "the work item in `\(item.field)` is to run later, and captures the object that has it: capture `self` weakly "
+    return
+      "the work item in `\(item.field)` is to run later, and captures the object that has it: capture `self` weakly "
       + "in it, and call cancel() on it when the owner goes away"
   }
 
   static func heldBySource(_ facts: LeakFacts) -> String? {
     guard facts.heldBy == .dispatchSource else { return nil }
-    return "the handler of the dispatch source captures the object that holds the source\(field(facts)): capture `self` "
+    return
+      "the handler of the dispatch source captures the object that holds the source\(field(facts)): capture `self` "
       + "weakly, and call cancel() when the owner goes away"
   }
 
   static func heldByObserver(_ facts: LeakFacts) -> String? {
     guard facts.heldBy == .observer else { return nil }
-    return "the block registered with NotificationCenter captures the object that keeps its token\(field(facts)): capture "
+    return
+      "the block registered with NotificationCenter captures the object that keeps its token\(field(facts)): capture "
       + "`self` weakly, and call removeObserver(_:) when the owner goes away"
   }
 
@@ -83,7 +87,8 @@ enum Advice {
 
   static func heldByContinuation(_ facts: LeakFacts) -> String? {
     guard facts.heldBy == .task, isForContinuation(facts) else { return nil }
-    return "the task waits\(place(facts.suspended)) for a continuation, and holds the object that holds it\(field(facts)): "
+    return
+      "the task waits\(place(facts.suspended)) for a continuation, and holds the object that holds it\(field(facts)): "
       + "resume it exactly once on every path, also when the owner is done or the task is cancelled "
       + "(withTaskCancellationHandler); a weak `self` would not wake the task"
   }
@@ -91,14 +96,16 @@ enum Advice {
   /// A weak capture that a local variable made strong: `guard let self` before a loop, `await self?.run()`.
   static func heldByFrame(_ facts: LeakFacts) -> String? {
     guard facts.heldBy == .task, facts.isOfFrame else { return nil }
-    return "the task waits\(place(facts.suspended)) in a call that holds the object that holds the task\(field(facts)), "
-      + "for example after `guard let self` or in a method of it: use `self?` for one step at a time inside the loop, or "
-      + "cancel the task when the owner is done (not in its deinit, which the task prevents)"
+    return
+      "the task waits\(place(facts.suspended)), and this call keeps the object that holds the task\(field(facts)), "
+      + "as after `guard let self` or in a method of it: use `self?` for one step at a time inside the loop, or cancel the "
+      + "task when the owner is done (not in its deinit, which the task prevents)"
   }
 
   static func heldByTask(_ facts: LeakFacts) -> String? {
     guard facts.heldBy == .task else { return nil }
-    return "the task waits and holds the object that holds it\(field(facts)): cancel it when the owner is done (not in its "
+    return
+      "the task waits and holds the object that holds it\(field(facts)): cancel it when the owner is done (not in its "
       + "deinit, which the task prevents), or capture `self` weakly in the task"
   }
 
@@ -288,8 +295,11 @@ enum Advice {
 
   /// The compiler keeps no names of what a closure captures. Where `self` is a value, it cannot be captured weakly itself.
   static func remedy(_ reference: Reference, _ target: String) -> String {
-    if reference.captures == "self" { return "capture it weakly (`[weak self]`)" }
-    guard let outer = reference.closure.flatMap({ SymbolText.enclosingType(ofClosure: $0.symbol) }) else {
+    if let name = reference.captures, name != "variable", name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) {
+      return "capture it weakly (`[weak \(name)]`)"
+    }
+    guard let outer = reference.closure.flatMap({ SymbolText.enclosingType(ofClosure: $0.symbol) }), outer.contains(".")
+    else {
       return "name the variable that refers to it in the capture list, with `weak` before it"
     }
     return "name the variable that refers to it in the capture list, with `weak` before it; if that is a property of "
@@ -408,7 +418,8 @@ enum Advice {
     guard own.count == 1, let reference = own.first, !FieldName.isOwning(reference.field) else { return nil }
     let parts = reference.field.split(separator: ".")
     guard parts.count > 1, parts.last?.allSatisfy(\.isNumber) ?? false else { return nil }
-    return "`\(reference.field)` of \(reference.type) holds it as the payload of a case: give `\(parts[0])` another case "
+    return
+      "`\(reference.field)` of \(reference.type) holds it as the payload of a case: give `\(parts[0])` another case "
       + "when the objects are done"
   }
 

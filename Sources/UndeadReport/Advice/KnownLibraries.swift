@@ -20,5 +20,7 @@ enum KnownLibraries {
   private static let sequences = ["AsyncAlgorithms", "NIOCore.NIOAsync", "NIOCore.NIOThrowingAsync", "AsyncHTTPClient"]
 
   /// True for the function of a library's sequence that waits for an element.
-  static func isSequence(function symbol: String) -> Bool { sequences.contains { symbol.contains("\($0)") && symbol.contains("next(") } }
+  static func isSequence(function symbol: String) -> Bool {
+    sequences.contains { symbol.contains("\($0)") && symbol.contains("next(") }
+  }
 }

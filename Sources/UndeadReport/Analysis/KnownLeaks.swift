@@ -47,6 +47,18 @@ enum KnownLeaks {
     "the compiler does not release every closure of asynchronous top-level code in debug builds; "
     + "it holds no object of the program"
 
+  /// Why the toolchain's functions lose memory of their own; nil if that is not known.
+  ///
+  /// - Parameter symbols: the functions, innermost first, as the linker knows them.
+  static func reason(ofOwnBlocksMadeIn symbols: [String]) -> String? {
+    guard symbols.contains("swift_reportError"), symbols.contains(where: { $0.contains("ContinuationCanary") }) else {
+      return nil
+    }
+    return
+      "for each continuation that is dropped, Swift's runtime keeps a copy of all its messages so far: resume each "
+      + "continuation exactly once"
+  }
+
   /// Why the program cannot help a leak; nil if it can.
   static func reason(for facts: LeakFacts) -> String? {
     table.first { $0.matches(facts) }?.reason

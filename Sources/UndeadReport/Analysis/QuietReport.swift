@@ -4,12 +4,14 @@ extension Snapshot {
 
   /// True if it may be that nothing was found but known leaks.
   package var isProbablyQuiet: Bool {
-    nodes.count <= Self.mostQuietNodes && suspects.isEmpty && keptAlone.isEmpty && watched.isEmpty && diagnostics.isEmpty && zombies.isEmpty
+    nodes.count <= Self.mostQuietNodes && suspects.isEmpty && keptAlone.isEmpty && watched.isEmpty
+      && diagnostics.isEmpty && zombies.isEmpty
   }
 
   /// True if anything in it has the code that made it.
   package var mayShowCode: Bool {
-    !nodes.isEmpty || !suspects.isEmpty || !keptAlone.isEmpty || !watched.isEmpty || !diagnostics.isEmpty || !zombies.isEmpty
+    !nodes.isEmpty || !suspects.isEmpty || !keptAlone.isEmpty || !watched.isEmpty || !diagnostics.isEmpty
+      || !zombies.isEmpty
   }
 }
 

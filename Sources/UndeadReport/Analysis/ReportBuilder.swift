@@ -136,6 +136,7 @@ extension LeakReport {
     }
     addEarlierChecks(snapshots)
     addUnlistedBlocks(snapshots)
+    addOwnBlocks(snapshots)
     for note in snapshots.flatMap(\.zombies.notes) where !summary.notes.contains(note) { summary.notes.append(note) }
   }
 
@@ -180,6 +181,26 @@ extension LeakReport {
       "not listed: \(Quantity.of(blocks, "unreachable block")) of C code (\(Quantity.bytes(bytes))), "
         + "of which only C tools can tell whether they are leaks")
   }
+
+  /// Blocks that the toolchain's own functions lost: few are caches, many are worth a note.
+  private mutating func addOwnBlocks(_ snapshots: [Snapshot]) {
+    for snapshot in snapshots {
+      let bytes = snapshot.counter("unreachableOwnBytes")
+      guard bytes >= Self.leastOwnBytes, bytes >= 1 << 20 || bytes >= snapshot.counter("liveBytes") / 20 else {
+        continue
+      }
+      let blocks = Quantity.of(Int(clamping: snapshot.counter("unreachableOwnBlocks")), "unreachable block")
+      let most = Quantity.bytes(Int(clamping: snapshot.counter("unreachableOwnMost")))
+      let site = (snapshot.metadata("unreachableOwnSite") ?? "").split(separator: " ").map(String.init)
+      let names = site.map(Demangler.readable).map(SymbolText.short).joined(separator: ", called by ")
+      summary.notes.append(
+        "not listed: \(blocks) of the toolchain's own functions (\(Quantity.bytes(Int(clamping: bytes))))"
+          + (names.isEmpty ? "" : ", most of it (\(most)) made in \(names)")
+          + (KnownLeaks.reason(ofOwnBlocksMadeIn: site).map { ": \($0)" } ?? ""))
+    }
+  }
+
+  private static let leastOwnBytes: UInt64 = 1 << 16
 
   private static let namedProcessLimit = 8
 

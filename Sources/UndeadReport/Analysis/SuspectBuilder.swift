@@ -68,7 +68,8 @@ struct SuspectBuilder {
       objects: [LeakedObject(block, type: names.type(of: node))],
       retainPath: path, holdsBack: holdsBack.isEmpty ? nil : holdsBack, allocation: allocation, suspended: suspended,
       advice: isHeldByLoop
-        ? AbandonedAdvice.text(for: path) : Advice.text(
+        ? AbandonedAdvice.text(for: path)
+        : Advice.text(
           for: kind, holdsBack: holdsBack, suspended: suspended, isOfFrame: isOfFrame(path, references),
           isOfContinuation: path.contains { KnownTypes.holdsContinuation($0) }),
       test: test)
@@ -113,7 +114,8 @@ struct SuspectBuilder {
     hash.mix(frames.allocationHash(snapshot.nodes[node].stack))
     return KeptAlone(
       kind: kind, signature: hash.hexadecimal, type: names.type(of: node),
-      size: Int(clamping: snapshot.nodes[node].size), item: item == nil ? nil : name.compactMap(\.self).joined(separator: " "),
+      size: Int(clamping: snapshot.nodes[node].size),
+      item: item == nil ? nil : name.compactMap(\.self).joined(separator: " "),
       allocation: frames.backtrace(snapshot.nodes[node].stack), suspended: suspended)
   }
 
@@ -121,7 +123,8 @@ struct SuspectBuilder {
   private func isMember(_ frame: Frame, ofTypeOf node: Int) -> Bool {
     let owner = FunctionName(frame.symbol).owner.joined(separator: ".")
     let type = TypeName.unspecialized(names.type(of: node))
-    return !frame.system && !owner.isEmpty && (type == owner || type.hasSuffix("." + owner) || owner.hasPrefix(type + "."))
+    return !frame.system && !owner.isEmpty
+      && (type == owner || type.hasSuffix("." + owner) || owner.hasPrefix(type + "."))
   }
 
   private func kind(_ number: UInt32, _ mechanism: Int?) -> Suspect.Kind {

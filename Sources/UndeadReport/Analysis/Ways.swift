@@ -33,7 +33,8 @@ struct Ways {
     return Self.way(from: start, snapshot) {
       Int(first[$0])..<Int(first[$0 + 1])
     } follows: {
-      (snapshot.edges[$0].isStrong || (byNames && snapshot.edges[$0].isWeak && isNamed(Int(snapshot.edges[$0].to), end)))
+      (snapshot.edges[$0].isStrong
+        || (byNames && snapshot.edges[$0].isWeak && isNamed(Int(snapshot.edges[$0].to), end)))
         && !snapshot.nodes[Int(snapshot.edges[$0].from)].isOnlyHolder
     } isEnd: {
       $0 == end

@@ -105,7 +105,9 @@ extension Blame {
       if !target.isEmpty { blame.target = target }
       return (blame, closure)
     }
-    if let closure = cycle.indices.first(where: { cycle[$0].type.hasPrefix("Observation.") && cycle[$0].holdsOwnClosure }),
+    if let closure = cycle.indices.first(where: {
+      cycle[$0].type.hasPrefix("Observation.") && cycle[$0].holdsOwnClosure
+    }),
       let function = cycle[closure].closure.map({ FunctionName.withoutThunks($0.symbol) })
     {
       let type = TypeName.unspecialized(cycle[(closure + 1) % cycle.count].type)
@@ -206,7 +208,7 @@ extension [LeakReport.Reference] {
 enum TypeName {
   /// A text with names in which long generic arguments are left out: for people, who know them from the rest of the name.
   static func elided(_ text: String) -> String {
-    let longest = 40
+    let longest = 60
     let utf8 = Array(text.utf8)
     guard utf8.count > longest, utf8.contains(UInt8(ascii: "<")) else { return text }
     var result: [UInt8] = []

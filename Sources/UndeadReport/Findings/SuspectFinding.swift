@@ -19,7 +19,8 @@ extension Finding {
       suspect.cycle.map { "retain cycle of " + cycleTypes($0) } ?? suspect.objects.first?.type ?? "object"
     let holder = suspect.retainPath.first?.item.map { "a \($0) that it holds itself" } ?? holder(suspect.kind)
     let weakly = suspect.holdsBackWeakly ?? false
-    return "\(subject) held only by \(weakly ? holder.replacing("it holds itself", with: "it has a weak field for") : holder)"
+    return
+      "\(subject) held only by \(weakly ? holder.replacing("it holds itself", with: "it has a weak field for") : holder)"
   }
 
   private static func chains(_ suspect: Suspect, culprit: Int?) -> [Chain] {

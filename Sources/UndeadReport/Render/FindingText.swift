@@ -192,7 +192,9 @@ struct FindingText {
 
   /// A row for each of the first texts.
   private mutating func addList(_ label: TextLine, _ texts: [String]) {
-    for (number, text) in texts.prefix(Self.listLimit).enumerated() { addRow(number == 0 ? label : "", TextLine(TypeName.elided(text))) }
+    for (number, text) in texts.prefix(Self.listLimit).enumerated() {
+      addRow(number == 0 ? label : "", TextLine(TypeName.elided(text)))
+    }
     if texts.count > Self.listLimit { addRow("", "and \(texts.count - Self.listLimit) more") }
   }
 

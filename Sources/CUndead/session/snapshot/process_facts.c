@@ -140,6 +140,10 @@ static void collect_counters(undead_process_facts *facts, const undead_scan_resu
   add_counter(facts, "scanNanoseconds", result->scan_nanoseconds);
   add_counter(facts, "unreachableCBlocks", result->unreachable_c_blocks);
   add_counter(facts, "unreachableCBytes", result->unreachable_c_bytes);
+  add_counter(facts, "unreachableOwnBlocks", result->unreachable_own_blocks);
+  add_counter(facts, "unreachableOwnBytes", result->unreachable_own_bytes);
+  add_counter(facts, "unreachableOwnMost", result->unreachable_own_most);
+  if (result->unreachable_own_site[0]) add_meta(facts, "unreachableOwnSite", result->unreachable_own_site);
   add_counter(facts, "droppedBacktraces", undead_backtrace_dropped());
   add_counter(facts, "droppedNodes", result->dropped_nodes);
   add_counter(facts, "backtraceBytes", undead_backtrace_bytes());

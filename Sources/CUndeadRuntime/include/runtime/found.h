@@ -124,6 +124,9 @@ typedef struct {
   uint64_t live_blocks, live_bytes;
   uint64_t unseen_blocks;   // of these, kept since the kernel may hold references that it does not tell
   uint64_t unreachable_c_blocks, unreachable_c_bytes;   // counted, not listed as leaks
+  // Of the toolchain's own functions, which are not listed either, and the functions that made the most of it, innermost first.
+  uint64_t unreachable_own_blocks, unreachable_own_bytes, unreachable_own_most;
+  char unreachable_own_site[256];
   uint64_t dropped_nodes;       // findings beyond the node limit
   uint64_t pause_nanoseconds;   // how long the program's threads stood still
   uint64_t scan_nanoseconds;    // whole scan

@@ -11,7 +11,7 @@
 #include "unwind/backtrace.h"
 #include <string.h>
 
-enum { MAX_FRAMES = 16 };
+enum { MAX_FRAMES = 16, MOST_NAMES = 3 };
 
 // Whose an unreachable block is that is no Swift object.
 typedef enum { OF_C_CODE, OF_SWIFT_CODE, OF_TOOLCHAIN } owner;
@@ -110,18 +110,25 @@ bool undead_graph_is_raw_of_swift(uint32_t backtrace) { return owner_of(backtrac
 
 // Owners by backtrace: blocks from the same place are many.
 typedef struct {
-  uint64_t *slots;   // backtrace << 2 | owner + 1; 0 is free
+  uint64_t key;     // backtrace << 2 | owner + 1; 0 is free
+  uint64_t bytes;   // of blocks that are counted, and not listed
+} owner_slot;
+
+typedef struct {
+  owner_slot *slots;
   uint32_t size;
 } owners;
 
-static owner known_owner(owners *known, uint32_t backtrace) {
+static owner_slot *slot_of(owners *known, uint32_t backtrace) {
   uint32_t slot = undead_spread32(backtrace) & (known->size - 1);
-  for (; known->slots[slot]; slot = (slot + 1) & (known->size - 1))
-    if (known->slots[slot] >> 2 == backtrace) return (owner)((known->slots[slot] & 3) - 1);
-  owner found = owner_of(backtrace);
-  known->slots[slot] = (uint64_t)backtrace << 2 | ((uint64_t)found + 1);
-  return found;
+  for (; known->slots[slot].key; slot = (slot + 1) & (known->size - 1))
+    if (known->slots[slot].key >> 2 == backtrace) return &known->slots[slot];
+  known->slots[slot].key = (uint64_t)backtrace << 2 | ((uint64_t)owner_of(backtrace) + 1);
+  return &known->slots[slot];
 }
+
+static owner owner_in(const owner_slot *slot) { return (owner)((slot->key & 3) - 1); }
+static owner known_owner(owners *known, uint32_t backtrace) { return owner_in(slot_of(known, backtrace)); }
 
 static bool open_owners(owners *known, const undead_scan_result *result) {
   uint32_t undecided = 0;
@@ -198,11 +205,37 @@ static bool decide_support(undead_scan_result *result) {
   return ok;
 }
 
-// Blocks that stay undecided: those of C code are counted, the toolchain's own are its own business.
+// Blocks that stay undecided are counted: those of C code, and the toolchain's own.
 static void count_block(undead_scan_result *result, const undead_node *node, owners *known) {
-  if (known_owner(known, node->backtrace) != OF_C_CODE) return;
-  result->unreachable_c_blocks++;
-  result->unreachable_c_bytes += node->size;
+  owner_slot *slot = slot_of(known, node->backtrace);
+  bool of_c = owner_in(slot) == OF_C_CODE;
+  slot->bytes += node->size;
+  *(of_c ? &result->unreachable_c_blocks : &result->unreachable_own_blocks) += 1;
+  *(of_c ? &result->unreachable_c_bytes : &result->unreachable_own_bytes) += node->size;
+}
+
+// The names of the functions that made the most of the toolchain's own, without those of the C library.
+static void name_most(undead_scan_result *result, const owners *known) {
+  const owner_slot *most = NULL;
+  for (uint32_t i = 0; i < known->size; i++) {
+    const owner_slot *slot = &known->slots[i];
+    if (slot->key && owner_in(slot) == OF_TOOLCHAIN && slot->bytes && (!most || slot->bytes > most->bytes)) most = slot;
+  }
+  if (!most) return;
+  uintptr_t frames[MAX_FRAMES];
+  uint32_t count = undead_backtrace_frames((uint32_t)(most->key >> 2), frames, MAX_FRAMES), named = 0;
+  size_t used = 0;
+  result->unreachable_own_most = most->bytes;
+  for (uint32_t i = 0; i < count && named < MOST_NAMES; i++) {
+    const undead_module *module = undead_module_of(frames[i] - 1);
+    uintptr_t start;
+    const char *name = undead_symbol_name(frames[i] - 1, &start);
+    size_t length = strlen(name);
+    if (!length || !module || is_helper(module) || used + length + 2 > sizeof result->unreachable_own_site) continue;
+    if (named++) result->unreachable_own_site[used++] = ' ';
+    memcpy(result->unreachable_own_site + used, name, length + 1);
+    used += length;
+  }
 }
 
 static void renumber(undead_scan_result *result, owners *known, uint32_t *node_to, uint32_t *edge_to) {
@@ -254,6 +287,7 @@ static bool decide(undead_scan_result *result, owners *known) {
   if (!node_to) return false;
   renumber(result, known, node_to, edge_to);
   renumber_findings(result, node_to, edge_to);
+  name_most(result, known);
   undead_unmap(node_to, bytes);
   return true;
 }

@@ -55,6 +55,8 @@ void undead_storage_clear(undead_storage *storage, const undead_scan_options *op
   result->watched_count = result->item_count = result->thread_scope_count = 0;
   result->live_blocks = result->live_bytes = result->dropped_nodes = storage->edges_lost = 0;
   result->unreachable_c_blocks = result->unreachable_c_bytes = 0;
+  result->unreachable_own_blocks = result->unreachable_own_bytes = result->unreachable_own_most = 0;
+  result->unreachable_own_site[0] = 0;
   result->error = 0;
   result->message[0] = 0;
   if (options->census) undead_census_clear(options->census);
