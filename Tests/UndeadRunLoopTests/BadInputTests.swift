@@ -55,21 +55,6 @@ import Testing
     #expect(timer.tolerance == .seconds(0.5))
   }
 
-  @Test func aFinishedThreadsLoopRefusesEverything() throws {
-    let thread = RunLoopThread(name: "over")
-    let loop = thread.loop
-    thread.stop()
-    #expect(eventually { loop.isFinished })
-    let over = RunLoopError.loopFinished(loop: "over")
-    #expect(throws: over) { try loop.add(try TrackedTimer(timeInterval: 1) { _ in }, forMode: .default) }
-    #expect(throws: over) { try loop.add(TrackedRunLoopObserver { _, _ in }, forMode: .default) }
-    #expect(throws: over) { try loop.add(TrackedRunLoopSource { _ in }, forMode: .default) }
-    #expect(throws: over) { try loop.schedule(after: .seconds(1)) { _ in } }
-    #expect(throws: over) { try loop.perform(after: .seconds(1), on: Witness()) { _ in } }
-    #expect(throws: over) { try TrackedDisplayLink(target: Witness()) { _, _ in }.add(to: loop) }
-    #expect(loop.run(mode: .common, for: .seconds(1)) == .finished)
-  }
-
   @Test func invalidatingFromManyThreadsAtOnce() throws {
     let thread = RunLoopThread(name: "raced")
     defer { thread.stop() }

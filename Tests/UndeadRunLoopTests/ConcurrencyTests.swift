@@ -189,15 +189,4 @@ func concurrently(_ threads: Int, _ body: @escaping @Sendable (Int) -> Void) {
       #expect(eventually { ticks.count == count })
     }
   }
-
-  @Test func aMillionTimers() throws {
-    let test = TestLoop()
-    let fired = Counter()
-    let count = 1_000_000
-    for index in 0..<count {
-      try test.loop.schedule(after: .milliseconds(index % 1000)) { _ in fired.up() }
-    }
-    #expect(test.run(seconds: 2) == .finished)
-    #expect(fired.count == count)
-  }
 }

@@ -68,14 +68,6 @@ import Testing
     #expect(test.log.isEmpty)
   }
 
-  @Test func aTimerInTheCommonModesFiresInTheDefaultOne() throws {
-    let test = TestLoop()
-    let timer = try TrackedTimer(timeInterval: 1) { _ in test.note("common") }
-    try test.loop.add(timer, forMode: .common)
-    test.loop.run(until: .distantFuture)
-    #expect(test.log == ["common@1.0"])
-  }
-
   @Test func aSourceKnowsItsModesAndDiesWhenInvalidated() throws {
     let test = TestLoop()
     let custom = TrackedRunLoop.Mode("custom")

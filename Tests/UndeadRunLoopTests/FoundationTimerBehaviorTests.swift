@@ -44,29 +44,4 @@ import Testing
     }
     #expect(ticks.count == 1)
   }
-
-  @Test func repeatingItTicksUntilInvalidated() throws {
-    let test = TestLoop()
-    let timer = try test.loop.schedule(every: .seconds(0.1)) { timer in
-      #expect(timer.interval == .milliseconds(100))
-      test.note("tick")
-      if timer.firings == 3 { timer.invalidate() }
-    }
-    #expect(test.run(seconds: 0.4) == .finished)
-    #expect(test.log == ["tick@0.1", "tick@0.2", "tick@0.3"])
-    #expect(timer.firings == 3)
-  }
-
-  @Test func invalidatedInItsFirstTickItIsInvalidAtOnceAndTicksNoMore() throws {
-    let test = TestLoop()
-    let timer = try test.loop.schedule(every: .seconds(0.01)) { timer in
-      #expect(timer.isValid)
-      test.note("tick")
-      timer.invalidate()
-      #expect(!timer.isValid)
-    }
-    #expect(test.run(seconds: 0.05) == .finished)
-    #expect(test.log == ["tick@0.01"])
-    #expect(!timer.isValid)
-  }
 }

@@ -61,9 +61,13 @@ import Testing
     let loop = thread.loop
     thread.stop()
     #expect(eventually { loop.isFinished })
+    let over = RunLoopError.loopFinished(loop: "over")
     for item in try items() {
-      #expect(throws: RunLoopError.loopFinished(loop: "over")) { try item.add(loop, .default) }
+      #expect(throws: over) { try item.add(loop, .default) }
     }
+    #expect(throws: over) { try loop.schedule(after: .seconds(1)) { _ in } }
+    #expect(throws: over) { try loop.perform(after: .seconds(1), on: Witness()) { _ in } }
+    #expect(loop.run(mode: .common, for: .seconds(1)) == .finished)
   }
 
   @Test func aTimerKnowsHowLongItIsUntilItFires() throws {

@@ -125,32 +125,6 @@ import Testing
     #expect(test.log == expected)
   }
 
-  @Test func observersRunInTheirOrderAndAreNotReentered() throws {
-    let test = TestLoop()
-    for order in [3, 1, 2] {
-      let observer = TrackedRunLoopObserver(activities: .entry, order: order) { _, _ in test.note("\(order)") }
-      try test.loop.add(observer, forMode: .default)
-    }
-    let once = TrackedRunLoopObserver(activities: .entry, repeats: false, order: 9) { observer, _ in
-      test.note("once")
-      #expect(!observer.isValid)
-      test.loop.run(for: .zero)
-    }
-    try test.loop.add(once, forMode: .default)
-    try test.after(.seconds(1), "timer")
-    test.run(seconds: 0.5)
-    #expect(test.log == ["1@0.0", "2@0.0", "3@0.0", "once@0.0", "1@0.0", "2@0.0", "3@0.0"])
-    #expect(!once.isValid)
-    #expect(!test.loop.contains(once, forMode: .default))
-  }
-
-  @Test func limitDateIsTheNextFireDate() throws {
-    let test = TestLoop()
-    #expect(test.loop.limitDate(forMode: .default) == nil)
-    try test.after(.seconds(5), "later")
-    #expect(test.loop.limitDate(forMode: .default) == test.clock.date(at: 5_000_000_000))
-  }
-
   @Test func theLoopOfAThreadEndsWithIt() throws {
     let loop = Locked<TrackedRunLoop?>(nil)
     let timer = try TrackedTimer(timeInterval: 1) { _ in }

@@ -85,17 +85,4 @@ import Testing
     timer.withLock { $0 = nil }
     #expect(deaths.count == 3)
   }
-
-  @Test func eachThreadHasALoopOfItsOwn() {
-    let loops = Locked<[ObjectIdentifier]>([])
-    let kept = Locked<[TrackedRunLoop]>([])
-    for _ in 0..<5 {
-      runThread {
-        loops.withLock { $0.append(ObjectIdentifier(TrackedRunLoop.current)) }
-        kept.withLock { $0.append(TrackedRunLoop.current) }
-      }
-    }
-    #expect(Set(loops.withLock { $0 }).count == 5)
-    #expect(kept.withLock { $0.allSatisfy(\.isFinished) })
-  }
 }

@@ -14,12 +14,10 @@ package struct CoreThread: Equatable, Sendable {
     static let stackPointer = 19
     static let systemCall = 15
     static let fsBase = 21
-    static let instruction = 16
     static let count = 27
   }
 
   package var stackPointer: UInt64 { registers[Register.stackPointer] }
-  package var instructionPointer: UInt64 { registers[Register.instruction] }
   package var fsBase: UInt64 { registers[Register.fsBase] }
   /// True if the thread stood in a system call.
   package var isInSystemCall: Bool { Int64(bitPattern: registers[Register.systemCall]) >= 0 }

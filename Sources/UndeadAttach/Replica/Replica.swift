@@ -95,7 +95,8 @@ package struct ReplicaRequest {
   func encoded(at address: UInt64, file: Int32, stack: Range<UInt64>) -> [UInt8] {
     var tail: [UInt8] = []
     let tailStart = UInt64(Self.size)
-    func place(_ bytes: [UInt8], alignment: Int = 64) -> UInt64 {
+    func place(_ bytes: [UInt8]) -> UInt64 {
+      let alignment = 64
       while (Int(tailStart) + tail.count) % alignment != 0 { tail.append(0) }
       defer { tail += bytes }
       return address + tailStart + UInt64(tail.count)

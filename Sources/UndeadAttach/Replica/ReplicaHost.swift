@@ -37,11 +37,9 @@ package final class ReplicaHost {
   }
 
   /// Maps memory that belongs to nobody.
-  package func map(_ bytes: UInt64, protection: Int32 = PROT_READ | PROT_WRITE, flags: Int32 = 0) throws(AttachError)
-    -> UInt64?
-  {
+  package func map(_ bytes: UInt64, flags: Int32 = 0) throws(AttachError) -> UInt64? {
     let result = try thread.systemCall(
-      SystemCall.mmap, 0, bytes, UInt64(protection), UInt64(MAP_PRIVATE | MAP_ANONYMOUS | flags), .max, 0,
+      SystemCall.mmap, 0, bytes, UInt64(PROT_READ | PROT_WRITE), UInt64(MAP_PRIVATE | MAP_ANONYMOUS | flags), .max, 0,
       at: library.systemCall)
     return result < 0 && result > -4096 ? nil : UInt64(bitPattern: result)
   }

@@ -236,13 +236,14 @@ package final class TracedThread {
   ///
   /// - Parameter instruction: the address of a `syscall` in the process.
   package func systemCall(
-    _ number: Int, _ arguments: UInt64..., at instruction: UInt64, limit: Double = 10
+    _ number: Int, _ arguments: UInt64..., at instruction: UInt64
   ) throws(AttachError) -> Int64 {
     let before = try registers()
     var registers = before
     registers.set(systemCall: number, arguments, at: instruction)
     try setRegisters(registers)
-    let result = try runSystemCall(by: Self.deadline(limit))
+    let seconds = 10.0
+    let result = try runSystemCall(by: Self.deadline(seconds))
     try setRegisters(before)
     return result
   }

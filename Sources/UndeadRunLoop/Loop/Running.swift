@@ -6,7 +6,7 @@ extension TrackedRunLoop {
   ///
   /// - Important: `stop()` does not end it: it ends the innermost activation, and this method starts the next one, as
   ///   Foundation's does. The main loop always has something to wait for. To be able to stop, call
-  ///   ``run(mode:for:returnAfterSourceHandled:)``, or ``run(mode:before:)-(_,Date)`` in a loop with a condition of your own.
+  ///   ``run(mode:for:returnAfterSourceHandled:)``, or ``run(mode:before:)`` in a loop with a condition of your own.
   public func run() {
     while run(mode: .default, deadline: .max, returnAfterSource: true) != .finished {}
   }

@@ -7,12 +7,8 @@ import FoundationEssentials
 /// It runs on a Dispatch queue, where it may be used from any thread, or on a run loop in a mode of your choice. On a queue
 /// the timer must be kept, and releasing it ends it; on a loop, the loop keeps it.
 public final class WeakTimer: Sendable {
-  private enum Engine: Sendable {
-    case queue(DispatchTimer)
-    case loop(TrackedTimer)
-  }
-
-  private let engine: Engine
+  /// On a queue a `DispatchTimer`, on a loop a `TrackedTimer`.
+  private let engine: any WeakTimerEngine
   private let handle: Handle
   /// What the timer was given to carry.
   public let userInfo: (any Sendable)?
@@ -34,10 +30,9 @@ public final class WeakTimer: Sendable {
     let handle = Handle()
     self.handle = handle
     self.userInfo = userInfo
-    engine = .queue(
-      try DispatchTimer(timeInterval: interval, weak: target, repeats: repeats, queue: queue) { target, _ in
-        if let timer = handle.timer { action(target, timer) }
-      })
+    engine = try DispatchTimer(timeInterval: interval, weak: target, repeats: repeats, queue: queue) { target, _ in
+      if let timer = handle.timer { action(target, timer) }
+    }
     handle.timer = self
   }
 
@@ -65,7 +60,7 @@ public final class WeakTimer: Sendable {
       if let timer = handle.timer { action(target, timer) }
     }
     timer.endsWithTarget = true
-    engine = .loop(timer)
+    engine = timer
     handle.take(self, timer)
   }
 
@@ -91,7 +86,7 @@ public final class WeakTimer: Sendable {
     let timer = try TrackedTimer(after: interval, repeats: repeats) { _ in
       if let timer = handle.timer { block(timer) }
     }
-    engine = .loop(timer)
+    engine = timer
     handle.take(self, timer)
   }
 
@@ -99,12 +94,9 @@ public final class WeakTimer: Sendable {
 
   /// Starts the timer. Nothing if it was started, or invalidated.
   public func schedule() {
-    switch engine {
-    case .queue(let timer): timer.resume()
-    case .loop(let timer):
-      guard timer.isValid, let (loop, mode) = handle.keep(self) else { return }
-      if (try? loop.add(timer, forMode: mode)) == nil { timer.invalidate() }
-    }
+    if let timer = engine as? DispatchTimer { return timer.resume() }
+    guard let timer = engine as? TrackedTimer, timer.isValid, let (loop, mode) = handle.keep(self) else { return }
+    if (try? loop.add(timer, forMode: mode)) == nil { timer.invalidate() }
   }
 
   /// A timer on a Dispatch queue, started.
@@ -152,61 +144,38 @@ public final class WeakTimer: Sendable {
   }
 
   /// Whether the timer can still fire.
-  public var isValid: Bool {
-    switch engine {
-    case .queue(let timer): timer.isValid
-    case .loop(let timer): timer.isValid
-    }
-  }
+  public var isValid: Bool { engine.isValid }
 
   /// When the timer fires next; setting it reschedules the timer.
   public var fireDate: Date {
-    get {
-      switch engine {
-      case .queue(let timer): timer.fireDate
-      case .loop(let timer): timer.fireDate
-      }
-    }
-    set {
-      switch engine {
-      case .queue(let timer): timer.fireDate = newValue
-      case .loop(let timer): timer.fireDate = newValue
-      }
-    }
+    get { engine.fireDate }
+    set { engine.fireDate = newValue }
   }
 
   /// By how much a fire may be delayed. Setting it does not restart the phase.
   public var tolerance: Duration {
-    get {
-      switch engine {
-      case .queue(let timer): timer.tolerance
-      case .loop(let timer): timer.tolerance
-      }
-    }
-    set {
-      switch engine {
-      case .queue(let timer): timer.tolerance = newValue
-      case .loop(let timer): timer.tolerance = newValue
-      }
-    }
+    get { engine.tolerance }
+    set { engine.tolerance = newValue }
   }
 
   /// Calls the action now: on the calling thread for a timer on a queue, on the loop's thread for one on a loop.
-  public func fire() {
-    switch engine {
-    case .queue(let timer): timer.fire()
-    case .loop(let timer): timer.fire()
-    }
-  }
+  public func fire() { engine.fire() }
 
   /// Ends the timer. May be called twice, in the callback, before ``schedule()``, and from any thread.
-  public func invalidate() {
-    switch engine {
-    case .queue(let timer): timer.invalidate()
-    case .loop(let timer): timer.invalidate()
-    }
-  }
+  public func invalidate() { engine.invalidate() }
 }
+
+/// What a weak timer runs by.
+private protocol WeakTimerEngine: AnyObject, Sendable {
+  var isValid: Bool { get }
+  var fireDate: Date { get set }
+  var tolerance: Duration { get set }
+  func fire()
+  func invalidate()
+}
+
+extension DispatchTimer: WeakTimerEngine {}
+extension TrackedTimer: WeakTimerEngine {}
 
 extension WeakTimer {
   /// Lets a callback that is made before the timer find it, and keeps the timer while it is in a loop.

@@ -106,9 +106,9 @@
     }
 
     /// Makes a file that is not there yet, to be written; nil with `errno` set.
-    package func create(_ name: String, permissions: mode_t = 0o600) -> Int32? {
+    package func create(_ name: String) -> Int32? {
       guard Self.checked(name) else { return nil }
-      let file = openat(descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, permissions)
+      let file = openat(descriptor, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_t(0o600))
       return file >= 0 ? file : nil
     }
 
