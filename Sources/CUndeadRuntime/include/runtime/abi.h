@@ -251,9 +251,8 @@ typedef struct {
 #define ABI_BLOCK_FLAGS offsetof(undead_c_block, flags)
 #define ABI_BLOCK_HEADER sizeof(undead_c_block)
 #define ABI_BLOCK_COUNT_MASK 0xFFFE   // BLOCK_REFCOUNT_MASK: each reference is 2
-#define ABI_BLOCK_HAS_HELPERS 0x02000000u   // BLOCK_HAS_COPY_DISPOSE
 
-// Block_private.h: Block_descriptor_1 and Block_descriptor_2.
+// Block_private.h: Block_descriptor_1 and Block_descriptor_2. Without helpers, text stands in the place of the first.
 typedef struct {
   uintptr_t reserved, size;
   void *copy, *dispose;

@@ -127,6 +127,13 @@ static bool is_known_parameter(const char *text, const substitution *generic) {
   return index < generic->environment.data[depth] - (depth ? generic->environment.data[depth - 1] : 0u);
 }
 
+// A symbolic reference to the shape of `any P<X>.Type`. The runtime makes a type of it that it cannot name (Swift 6.3).
+static bool is_shape_of_metatype(const char *text) {
+  uintptr_t shape = read_relative((uintptr_t)text + 1);
+  if (shape && *text == ABI_SYMBOLIC_NONUNIQUE_EXISTENTIAL_SHAPE) shape += ABI_NONUNIQUE_SHAPE;
+  return (read_u32(shape) & ABI_SHAPE_KIND_MASK) == ABI_SHAPE_METATYPE;
+}
+
 // The runtime aborts, or makes types of nothing, if it is asked for a name with parameters that it does not know, with
 // a member type or a pack of a parameter ("Q"), with an accessor that expects arguments, or for any P<X> of a parameter. An
 // identifier that looks like one of these costs the name of a type, nothing else.
@@ -140,7 +147,9 @@ static bool can_be_asked(const undead_mangled *name, const substitution *generic
     has_pack |= text[i] == 'Q';
     if ((text[i] == 'x' || text[i] == 'q') && !is_known_parameter(text + i, generic)) return false;
     *has_parameter |= text[i] == 'x' || text[i] == 'q';
-    has_shape |= text[i] == ABI_SYMBOLIC_EXISTENTIAL_SHAPE || text[i] == ABI_SYMBOLIC_NONUNIQUE_EXISTENTIAL_SHAPE;
+    bool shape = text[i] == ABI_SYMBOLIC_EXISTENTIAL_SHAPE || text[i] == ABI_SYMBOLIC_NONUNIQUE_EXISTENTIAL_SHAPE;
+    if (shape && is_shape_of_metatype(text + i)) return false;
+    has_shape |= shape;
     i += reference ? reference : 1;
   }
   return !(has_shape || has_pack) || !*has_parameter;

@@ -78,7 +78,7 @@ bool undead_is_owning_word(const undead_bodies *bodies, const undead_body *body,
 static bool is_block_of_swift(uintptr_t block) {
   const undead_c_block *header = (const undead_c_block *)block;
   const undead_c_block_descriptor *descriptor = header->descriptor;
-  if (!(header->flags & ABI_BLOCK_HAS_HELPERS) || !undead_is_readable((uintptr_t)descriptor, sizeof *descriptor)) return false;
+  if (!undead_is_readable((uintptr_t)descriptor, sizeof *descriptor)) return false;
   if (descriptor->size != ABI_BLOCK_HEADER + 16 || !undead_is_executable((uintptr_t)descriptor->copy)) return false;
   static const char helper[] = "block_copy_helper";
   return !strncmp(undead_symbol_name((uintptr_t)descriptor->copy, NULL), helper, sizeof helper - 1);

@@ -136,6 +136,16 @@ static void check_source(undead_premises *premises, const dispatch_functions *fu
   LEAKS((u32_at(source + ABI_SOURCE_FLAGS) & ~before) == ABI_SOURCE_CANCELLED, "the mark of a cancelled dispatch source");
 }
 
+// One that dispatch_block_create makes keeps what it runs.
+static void check_block_of_dispatch(undead_premises *premises, const undead_module *module, uintptr_t block, uintptr_t release) {
+  uintptr_t create_block = undead_symbol_address(module, "dispatch_block_create", NULL);
+  uintptr_t made = create_block ? ((uintptr_t (*)(unsigned long, uintptr_t))create_block)(0, block) : 0;
+  if (!made) return;
+  const undead_dispatch_block_data *data = (const undead_dispatch_block_data *)(made + ABI_BLOCK_HEADER);
+  LEAKS(data->magic == ABI_DISPATCH_BLOCK_MAGIC && (uintptr_t)data->block == block, "the block in a work item");
+  ((void (*)(uintptr_t))release)(made);
+}
+
 // A block of C is copied, and copied again.
 static void check_block(undead_premises *premises) {
   const undead_module *module = undead_module_of(undead_image_facts.dispatch_image.low);
@@ -155,6 +165,7 @@ static void check_block(undead_premises *premises) {
   uint32_t count = u32_at(first + ABI_BLOCK_FLAGS) & ABI_BLOCK_COUNT_MASK;
   uintptr_t second = ((uintptr_t (*)(uintptr_t))copy)(first);
   LEAKS(second == first && count == 2 && (u32_at(first + ABI_BLOCK_FLAGS) & ABI_BLOCK_COUNT_MASK) == 4, "the count of a block");
+  check_block_of_dispatch(premises, module, first, release);
   ((void (*)(uintptr_t))release)(first);
   ((void (*)(uintptr_t))release)(first);
 }
