@@ -213,6 +213,7 @@ import UndeadReport
       let growth = try HeapGrowth.measure { Kept.shared.nodes.append(Node()) }.get()
       let node = try #require(growth.first { $0.type.hasSuffix("Node") })
       #expect(node.counts.count == 6)
+      #expect(node.message(directory: "").contains("\n  in         `nodes` of "), "\(node.message(directory: ""))")
       #expect(zip(node.counts, node.counts.dropFirst()).allSatisfy { $0 < $1 })
       let live = try LiveObjects.count(of: Node.self, atMost: 1)
       #expect(live.count == Kept.shared.nodes.count)

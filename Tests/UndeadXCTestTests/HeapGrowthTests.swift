@@ -11,7 +11,7 @@ import XCTest
     #expect(failure != nil)
     // Not the collection's storage, nor the mutex around it: the variable that has both.
     let text = failure?.text ?? ""
-    #expect(text.contains("\n  in         `owners`"), "\(text)")
+    #expect(text.contains("\n  in         static UndeadXCTestTests.Registry.owners\n"), "\(text)")
   }
 
   @Test func whatGoesAgain() {

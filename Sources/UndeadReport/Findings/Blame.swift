@@ -47,9 +47,15 @@ extension Blame {
     static func < (a: Edge, b: Edge) -> Bool { (a.type, a.field) < (b.type, b.field) }
   }
 
-  /// The field nearest to an abandoned object, or the variable that leads to it, in a few words; nil without a path.
+  /// Where a reachable object is, in a few words: the field of the program that is nearest to it, or the variable that leads to it.
   package static func place(of leak: Leak) -> String? {
-    leak.retainPath.flatMap { ofPath($0, kind: leak.kind.rawValue) }?.blame.title
+    guard let path = leak.retainPath else { return nil }
+    let fields = path.dropLast().filter {
+      !ToolchainModules.declare($0.type) && !TypeName.isOfRuntime($0.type) && !$0.reference.isNameless
+    }
+    if let field = fields.last { return Edge(field.reference).title }
+    guard let root = path.first?.root, root.kind == "global", !root.name.isEmpty else { return nil }
+    return SymbolText.fileName(root.name)
   }
 
   /// What is to blame for a leak, and the reference of its cycle or path that it is.
