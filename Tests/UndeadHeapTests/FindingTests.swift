@@ -180,7 +180,9 @@ import UndeadReport
         "    kept by    global App.gate -> App.Gate .waiting[] -> Task",
         "    wait       in App.Gate.wait() at /app/Gate.swift:7",
         "    advice     if they are more than the work there is, something does not wake them: a continuation that is never",
-        "               resumed, a stream that is never finished, a lock or actor that is held",
+        "               resumed, a stream that is never finished, a lock or actor that is held; tasks that have finished are",
+        "               kept by their handles, or by a group without next(): drop the handles, or use",
+        "               withDiscardingTaskGroup",
         "",
       ])
     #expect(try waiting(99).isEmpty)

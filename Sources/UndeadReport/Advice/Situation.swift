@@ -75,8 +75,8 @@ extension Situation {
     Situation("work-item", Advice.heldByWorkItem),
     Situation("running-source", Advice.heldBySource),
     Situation("registered-observer", Advice.heldByObserver),
-    Situation("task-of-weak-self", Advice.heldByFrame),
     Situation("waiting-for-continuation", Advice.heldByContinuation),
+    Situation("task-of-weak-self", Advice.heldByFrame),
     Situation("waiting-task", Advice.heldByTask),
   ]
 }
