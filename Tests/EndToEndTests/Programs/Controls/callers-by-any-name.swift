@@ -40,17 +40,9 @@ for caller in callers {
 }
 wait_until_others_sleep()
 
-typealias Scan = @convention(c) (Bool, Bool, UnsafeRawPointer?, UnsafeMutableRawPointer) -> Void
-let counts = UnsafeMutablePointer<UInt32>.allocate(capacity: 256)
 var falseReports = 0
-if let entry = dlsym(nil, "undead_test_scan") {
-  for copy in [false, true] {
-    unsafeBitCast(entry, to: Scan.self)(copy, false, nil, counts)
-    falseReports += Int(counts[0])
-  }
-}
+for copy in [false, true] { falseReports += Int(undead_test_result(copy, false).leaked) }
 var byte: UInt8 = 1
 _ = write(gate[1], &byte, 1)
 threads.wait()
-counts.deallocate()
 print("false reports: \(falseReports)")

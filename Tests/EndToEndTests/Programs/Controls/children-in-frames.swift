@@ -1,7 +1,7 @@
 // Objects that only frames of tasks own which lie in the frames of others: those of `async let`, at any depth, which have memory of
 // their own as soon as they call or return more than fits there.
 // EXPECT silent
-// HEADER ../Support/waiting.h
+// HEADER ../Support/scan.h
 import Foundation
 import Synchronization
 
@@ -128,14 +128,6 @@ let kinds: [@Sendable () async -> Int] = [
 let tasks = kinds.map { kind in Task.detached { await kind() } }
 wait_until_others_sleep()
 
-typealias Scan = @convention(c) (Bool, Bool, UnsafeRawPointer?, UnsafeMutableRawPointer) -> Void
-let counts = UnsafeMutablePointer<UInt32>.allocate(capacity: 256)
 var falseReports = 0
-if let entry = dlsym(nil, "undead_test_scan") {
-  for copy in [false, true] {
-    unsafeBitCast(entry, to: Scan.self)(copy, copy, nil, counts)
-    falseReports += Int(counts[0])
-  }
-}
-counts.deallocate()
+for copy in [false, true] { falseReports += Int(undead_test_result(copy, copy).leaked) }
 print("false reports: \(falseReports), waiting: \(waiting.withLock { $0.count })")

@@ -1,5 +1,6 @@
 // Objects that only frames of suspended tasks own, in cycles, while tasks wait, hop and run; looked at many times.
 // EXPECT silent
+// HEADER ../Support/scan.h
 import Foundation
 
 final class Node: @unchecked Sendable {
@@ -180,17 +181,9 @@ for start in 0..<40 {
     ended.signal()
   }
 }
-typealias Scan = @convention(c) (Bool, Bool, UnsafeRawPointer?, UnsafeMutableRawPointer) -> Void
-let counts = UnsafeMutablePointer<UInt32>.allocate(capacity: 256)
-let entry = dlsym(nil, "undead_test_scan")
 var falseReports = 0
 let rounds = CommandLine.arguments.count > 1 ? Int(CommandLine.arguments[1]) ?? 100 : 100
-for _ in 0..<rounds {
-  guard let entry else { break }
-  unsafeBitCast(entry, to: Scan.self)(false, false, nil, counts)
-  falseReports += Int(counts[0])
-}
+for _ in 0..<rounds { falseReports += Int(undead_test_result(false, false).leaked) }
 goesOn = false
 for _ in 0..<40 { ended.wait() }
-counts.deallocate()
 print("false reports: \(falseReports)")

@@ -1,5 +1,6 @@
 // Objects that only frames of waiting threads own, in cycles, while they are built and changed; looked at many times.
 // EXPECT silent
+// HEADER ../Support/scan.h
 import Foundation
 
 protocol Peer: AnyObject { var other: (any Peer)? { get set } }
@@ -309,17 +310,8 @@ for start in 0..<3 {
   }.start()
 }
 
-// The library's own test entry (undead_test_scan.h), if the program runs under the tool.
-typealias Scan = @convention(c) (Bool, Bool, UnsafeRawPointer?, UnsafeMutableRawPointer) -> Void
-let counts = UnsafeMutablePointer<UInt32>.allocate(capacity: 256)
-let entry = dlsym(nil, "undead_test_scan")
 var falseReports = 0
-for _ in 0..<100 {
-  guard let entry else { break }
-  unsafeBitCast(entry, to: Scan.self)(false, false, nil, counts)
-  falseReports += Int(counts[0])
-}
+for _ in 0..<100 { falseReports += Int(undead_test_result(false, false).leaked) }
 goesOn = false
 for _ in 0..<3 { ended.wait() }
-counts.deallocate()
 print("false reports: \(falseReports)")

@@ -1,5 +1,6 @@
 // Forked copies get this page or they do not: a thread changes it all the time, so that what was asked is never true for long.
 // EXPECT silent
+// HEADER ../Support/scan.h
 import Glibc
 
 final class Node {
@@ -21,20 +22,13 @@ pthread_create(
       }
     }
   }, nil)
-typealias Scan = @convention(c) (Bool, Bool, UnsafeRawPointer?, UnsafeMutableRawPointer) -> Void
-if let symbol = dlsym(nil, "undead_test_scan") {
-  let scan = unsafeBitCast(symbol, to: Scan.self)
-  // undead_test_scan_counts: what leaked is the first, the error the second.
-  let counts = UnsafeMutablePointer<UInt32>.allocate(capacity: 256)
-  var leaked: UInt32 = 0
-  var errors: UInt32 = 0
-  for _ in 0..<30 {
-    scan(true, false, nil, counts)
-    leaked += counts[0]
-    errors += counts[1]
-  }
-  counts.deallocate()
-  if leaked + errors > 0 { fputs("\(leaked) live objects called leaks, \(errors) errors\n", stderr) }
+var leaked: UInt32 = 0
+var errors: UInt32 = 0
+for _ in 0..<30 {
+  let found = undead_test_result(true, false)
+  leaked += found.leaked
+  errors += found.error
 }
+if leaked + errors > 0 { fputs("\(leaked) live objects called leaks, \(errors) errors\n", stderr) }
 print("asked")
 exit(0)

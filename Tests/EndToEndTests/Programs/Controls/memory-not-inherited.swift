@@ -1,4 +1,4 @@
-// Objects that only memory knows which a forked copy of the program would not have, or would share with it.
+// Objects that only memory knows which a forked copy of the program would not have, blocks of malloc among it, or would share.
 // EXPECT silent
 // SHELL UNDEAD_SCAN=fork exec $RUN
 import Glibc
@@ -20,4 +20,9 @@ for advice in [MADV_DONTFORK, MADV_WIPEONFORK] {
   madvise(memory, 1 << 20, Int32(advice))
 }
 fill(map(MAP_SHARED), 500)
+var block: UnsafeMutableRawPointer?
+posix_memalign(&block, 4096, 64 * 4096)
+fill(block!, 1000)
+madvise(block!, 16 * 4096, Int32(MADV_DONTFORK))
+madvise(block! + 16 * 4096, 16 * 4096, Int32(MADV_WIPEONFORK))
 print("mapped")

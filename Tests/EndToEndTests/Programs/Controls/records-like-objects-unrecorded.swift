@@ -1,6 +1,7 @@
 // Records in raw memory that begin like an object: with a class, a number that may be its counts, and an instance that nothing else
 // owns, where objects of the class have a reference that is not counted. Nothing says who made a block.
 // EXPECT silent
+// HEADER ../Support/scan.h
 // OPTIONS --stacks none
 import Foundation
 
@@ -48,15 +49,7 @@ for known in Known.allCases {
 // What is no record, so that the types are known.
 let objects = (WithWeak(), WithUnowned(records[0].pointee.first))
 
-typealias Scan = @convention(c) (Bool, Bool, UnsafeRawPointer?, UnsafeMutableRawPointer) -> Void
-let counts = UnsafeMutablePointer<UInt32>.allocate(capacity: 256)
 var falseReports = 0
-if let entry = dlsym(nil, "undead_test_scan") {
-  for copy in [false, true] {
-    unsafeBitCast(entry, to: Scan.self)(copy, false, nil, counts)
-    falseReports += Int(counts[0])
-  }
-}
-counts.deallocate()
+for copy in [false, true] { falseReports += Int(undead_test_result(copy, false).leaked) }
 withExtendedLifetime(objects) {}
 print("false reports: \(falseReports)")

@@ -1,6 +1,7 @@
 // Somebody ends the forked copy in which a snapshot is made, as the kernel does when memory is short: nothing more is tried
 // then, and nothing is made up. No scan fails whose copy is let alone.
 // EXPECT silent
+// HEADER ../Support/scan.h
 import Foundation
 
 final class Node {
@@ -34,23 +35,17 @@ pthread_create(
       }
     }
   }, nil)
-typealias Scan = @convention(c) (Bool, Bool, UnsafeRawPointer?, UnsafeMutableRawPointer) -> Void
-if let symbol = dlsym(nil, "undead_test_scan") {
-  let scan = unsafeBitCast(symbol, to: Scan.self)
-  // undead_test_scan_counts: what leaked is the first, the error the second; 1 is a copy that was killed.
-  let counts = UnsafeMutablePointer<UInt32>.allocate(capacity: 256)
-  var leaks: UInt32 = 0
-  var ended: UInt32 = 0
-  var otherErrors: UInt32 = 0
-  for _ in 0..<5 {
-    scan(true, false, nil, counts)
-    leaks += counts[0]
-    if counts[1] == 1 { ended += 1 } else if counts[1] != 0 { otherErrors += 1 }
-  }
-  counts.deallocate()
-  if leaks > 0 || ended > killed || otherErrors > 0 {
-    fputs("\(leaks) leaks, \(ended) ended copies of \(killed) killed, \(otherErrors) other errors\n", stderr)
-  }
+var leaks: UInt32 = 0
+var ended: UInt32 = 0
+var otherErrors: UInt32 = 0
+for _ in 0..<5 {
+  let found = undead_test_result(true, false)
+  leaks += found.leaked
+  // 1 is a copy that was killed.
+  if found.error == 1 { ended += 1 } else if found.error != 0 { otherErrors += 1 }
+}
+if leaks > 0 || ended > killed || otherErrors > 0 {
+  fputs("\(leaks) leaks, \(ended) ended copies of \(killed) killed, \(otherErrors) other errors\n", stderr)
 }
 print("asked")
 exit(0)

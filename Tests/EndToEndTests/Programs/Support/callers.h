@@ -1,7 +1,7 @@
 // Functions of C under names that Swift's compiler and runtime have functions of, too. Each keeps the address of an object in a
 // variable of its own, and nowhere else, while Swift code that it calls waits.
 #pragma once
-#include "waiting.h"
+#include "scan.h"
 
 typedef void *(*object_maker)(void);
 typedef void (*waiting_code)(void);

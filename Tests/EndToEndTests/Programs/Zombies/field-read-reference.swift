@@ -1,6 +1,20 @@
-// A stored reference of a dead object of a final class is followed.
+// A stored reference of a dead object of a final class is followed. A program with its own SIGSEGV handler is reported, too,
+// whoever handles the signal.
+// CASE field-read-reference
 // EXPECT zombie kind=field type=App.Owner member=item allocated=make freed=drop used=show
 // EXPECT crash
+// CASE hostile-own-handler-zombie
+// FLAGS -D HANDLER
+// EXPECT zombie kind=field|method type=App.Owner allocated=make freed=drop used=show
+// EXPECT crash or=7
+#if HANDLER
+  import Glibc
+
+  var action = sigaction()
+  action.__sigaction_handler.sa_handler = { _ in _exit(7) }
+  sigaction(SIGSEGV, &action, nil)
+#endif
+
 final class Item {
   var value = 2
 }
