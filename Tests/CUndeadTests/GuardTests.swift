@@ -14,4 +14,11 @@ import Testing
       #expect(undead_test_late_source(false))
     }
   }
+
+  @Test func guardsKeepAndLoseNothingOfTheProgram() async {
+    await #expect(processExitsWith: .success) {
+      let problem = undead_test_guards().map { String(cString: $0) }
+      #expect(problem == nil)
+    }
+  }
 }

@@ -82,7 +82,7 @@ static void allocate(bool other) {
     printf("valloc %zx", size), show_block(block, size, 4096, errno, !other);
     errno = UNTOUCHED;
     block = the_pvalloc(size);
-    printf("pvalloc %zx", size), show_block(block, size, 4096, errno, !other);
+    printf("pvalloc %zx", size), show_block(block, (size + 4095) & -4096ul, 4096, errno, !other);
   }
   for (size_t i = 0; i < COUNT(counts); i++) {
     for (size_t k = 0; k < COUNT(sizes); k++) {
