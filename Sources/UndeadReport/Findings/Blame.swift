@@ -53,7 +53,11 @@ extension Blame {
     let fields = path.dropLast().filter {
       !ToolchainModules.declare($0.type) && !TypeName.isOfRuntime($0.type) && !$0.reference.isNameless
     }
-    if let field = fields.last { return Edge(field.reference).title }
+    if let field = fields.last {
+      var edge = Edge(field.reference)
+      while edge.field.hasSuffix("[]") { edge.field.removeLast(2) }
+      return edge.field.isEmpty ? edge.type : edge.title
+    }
     guard let root = path.first?.root, root.kind == "global", !root.name.isEmpty else { return nil }
     return SymbolText.fileName(root.name)
   }
