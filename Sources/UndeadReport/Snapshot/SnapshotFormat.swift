@@ -24,7 +24,8 @@ package enum SnapshotFormat {
       case .strings, .zombies, .runLoops, .heapGraph, .heapRootEdges: 1
       case .steps, .notes: 4
       case .metadata, .stacks, .frames: 8
-      case .counters, .suspects, .heapWaits, .symbols, .diagnostics, .traces, .owners, .heapShapes, .heapGenerations, .heapSites:
+      case .counters, .suspects, .heapWaits, .symbols, .diagnostics, .traces, .owners, .heapShapes, .heapGenerations,
+        .heapSites:
         16
       case .types, .watched, .heapRoots, .heapMemory, .heapMalloc, .census: 24
       case .symbolFrames, .loopItems, .heapPlaces: 32
