@@ -161,14 +161,15 @@ enum {
 
   // ABI/Task.h and TaskPrivate.h: AsyncTask.
   ABI_TASK_FLAGS = 32,          // u32, JobFlags
-  ABI_TASK_IS_CHILD_BIT = 24,   // of these
-  ABI_TASK_MOST_BYTES = 0x180,  // that a task and its fragments take
+  ABI_TASK_PRIORITY_SHIFT = 8,
+  ABI_TASK_IS_CHILD_BIT = ABI_TASK_PRIORITY_SHIFT + 16,
   ABI_TASK_RESUME_FUNCTION = 56,
   ABI_TASK_RESUME_CONTEXT = 64,
   ABI_TASK_STATUS = 96,         // u32, the flags of ActiveTaskStatus
   ABI_TASK_STATUS_SHIFT = 8,    // of what they say beside the priority
   ABI_TASK_RUNNING = 8,         // so shifted: it runs, and nothing else is true of it
   ABI_TASK_FIRST_SLAB = 0x78,   // of its allocator, in the block of the task itself
+  ABI_TASK_MOST_BYTES = ABI_TASK_FIRST_SLAB + 0x108,   // that a task and its fragments take
 
   // libdispatch, event_internal.h: dispatch_unote_linkage_s, in front of the unotes that have one.
   ABI_UNOTE_LINKAGE_BYTES = 24,

@@ -12,7 +12,7 @@
 #define ASYNC_CALL __attribute__((swiftasynccall))
 #define LIBRARY "libswift_Concurrency."
 
-enum { PROBE_BYTES = 64, ALLOCATION_HEADER = 16, CONTEXT_BYTES = 32 };
+enum { PROBE_BYTES = 64, ALLOCATION_HEADER = 16, CONTEXT_BYTES = 32, PRIORITY = 0x15 };
 
 typedef ASYNC_CALL void (*resume_function)(__attribute__((swift_async_context)) void *context);
 typedef SWIFT_CALL uintptr_t (*alloc_function)(size_t bytes);
@@ -73,6 +73,16 @@ static void check_task(undead_premises *premises, undead_pair made) {
   LEAKS(word_at(task + ABI_TASK_RESUME_CONTEXT) == made.second, "the frame with which a task goes on");
 }
 
+// The runtime reads them for us: the task has none yet.
+static void check_flags(undead_premises *premises, uintptr_t task) {
+  uintptr_t priority = undead_premise_symbol_of(LIBRARY, "swift_concurrency_jobPriority");
+  if (!undead_premise_found(premises, priority, "the priority of a task")) return;
+  uint32_t *flags = (uint32_t *)(task + ABI_TASK_FLAGS), before = *flags;
+  *flags = PRIORITY << ABI_TASK_PRIORITY_SHIFT;
+  NAMES((((SWIFT_CALL size_t(*)(uintptr_t))priority)(task) & 0xFF) == PRIORITY, "the flags of a task");
+  *flags = before;
+}
+
 void undead_premises_of_tasks(undead_premises *premises) {
   uintptr_t create = undead_premise_symbol_of(LIBRARY, "swift_task_create"), run = undead_premise_symbol_of(LIBRARY, "swift_job_run");
   if (!create) return;   // a program without concurrency
@@ -85,6 +95,7 @@ void undead_premises_of_tasks(undead_premises *premises) {
   undead_pair made = ((SWIFT_CALL undead_pair(*)(size_t, void *, void *, void *, void *))create)(0, NULL, NULL, &entry_record, NULL);
   probe.task = made.first;
   check_task(premises, made);
+  check_flags(premises, made.first);
   ((SWIFT_CALL void (*)(uintptr_t, uintptr_t, uintptr_t))run)(made.first, 0, 0);
   probe.premises = NULL;
   probe.task = 0;

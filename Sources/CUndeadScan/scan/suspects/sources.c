@@ -7,9 +7,10 @@
 #include "scan/bodies/references.h"
 #include "scan/counts/tally.h"
 
+#define CONTINUATION_CONTEXT (ABI_CONTINUATION_FUNCTION + 8)
+
 enum {
   TABLE_VALUE_BYTES = 16,   // a closure: function, context
-  CONTINUATION_CONTEXT = ABI_CONTINUATION_FUNCTION + 8,
 };
 
 static bool is_source_type(const undead_suspects *suspects, uintptr_t word) {
