@@ -221,8 +221,11 @@ private func closureOverPack<each Value>(_ value: repeat each Value) -> () -> Vo
     let promise = Promise(future: GenericBase(1, item))
     #expect(evidenceOfContext(closureOverPromise(promise) {}) == "rcrc")
     #expect(evidenceOfContext(closureOverOptionalPromise(promise, item)) == "rcc")
-    #expect(evidenceOfContext(closureOverUnretained(Unretained(future: promise.future), item)).isEmpty)
-    #expect(evidenceOfContext(closureOverTwice(Twice(promise: promise, value: 1), item)).isEmpty)
+    #expect(evidenceOfContext(closureOverUnretained(Unretained(future: promise.future), item)) == "rrc")
+    #expect(evidenceOfContext(closureOverTwice(Twice(promise: promise, value: 1), item)) == "rcnc")
+    let texts = Twice(promise: Promise(future: GenericBase("", item)), value: "")
+    let words = evidenceOfContext(closureOverTwice(texts, item))
+    #expect(words.hasPrefix("rcn") && words.hasSuffix("c") && words.count == 5, "\(words)")
   }
 
   @Test func elementsOfCollections() {
