@@ -26,6 +26,12 @@ package final class ProcessHandle: Sendable {
 
   /// True if the process has not ended.
   package var isRunning: Bool {
+    if descriptor >= 0 {
+      // Readable from its end on. Start times do not distinguish two processes of one hundredth of a second.
+      var ended = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      let result = poll(&ended, 1, 0)
+      if result >= 0 { return result == 0 }
+    }
     guard ProcFile.startTicks(pid) == started, let state = ProcFile.state(of: pid) else { return false }
     return state != "Z" && state != "X"
   }
