@@ -22,8 +22,14 @@ static uintptr_t native_witnesses;
 static bool check(void) {
   undead_images_refresh();
   undead_arenas_learn();
-  if (!undead_images_map()) return false;
-  undead_premises_of_runtime(&result, !undead_given());
+  undead_premises before = result;
+  // What the runtime makes for the premises may lie in memory that malloc maps meanwhile: then a newer map shows it.
+  for (int attempt = 0; attempt < 2; attempt++) {
+    if (!undead_maps_refresh()) return false;
+    result = before;
+    undead_premises_of_runtime(&result, !undead_given());
+    if (!result.failed[UNDEAD_PREMISE_LEAKS]) break;
+  }
   // Of a copy of a program malloc's own tables were read, and fitted; its threads are not there.
   if (!result.failed[UNDEAD_PREMISE_LEAKS] && !undead_given()) {
     undead_premises_of_allocator(&result);
