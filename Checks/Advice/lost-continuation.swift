@@ -1,5 +1,5 @@
 // A continuation that is dropped without being resumed.
-// KEPT BY nothing: the task waits for ever
+// KEPT BY nothing: the task waits without end
 // ADVICE , and nobody can resume it any more: resume
 // FIX resume it on the path that was forgotten
 final class Job { var done = false }

@@ -271,6 +271,23 @@ import UndeadReport
     #expect(try texts(heap) == (ownerIsDead ? ["deadOwner 1 352 App.Owner"] : []))
   }
 
+  /// The closure is that of an object which the task uses.
+  @Test func closuresOfWhatATaskUses() throws {
+    var heap = HeapBuilder()
+    let task = heap.object("Task", size: 320, kind: .task, isOfProgram: false)
+    let server = heap.object("App.Server", size: 48)
+    heap.link(task, "async frame", server)
+    let context = heap.object("closure context (captures weak App.Owner)", size: 32, kind: .context)
+    heap.link(server, "onClose", context, closure: .app("closure #1 in App.Owner.start()"))
+    let owner = heap.object("App.Owner", size: 48, flags: HeapFile.Shape.isDead | HeapFile.Shape.countUnknown)
+    heap.link(context, "captured App.Owner", owner, strength: HeapFile.Strength.none)
+    heap.global("App.feed", holds: task)
+    let stack = heap.stack([.app("App.Server.run()")])
+    let graph = try heap.file().graph()
+    heap.waits = [withExtendedLifetime(graph) { .init(shape: graph.shapes[task], stack: stack) }]
+    #expect(try texts(heap).isEmpty)
+  }
+
   @Test func anOrdinaryHeapHasNone() throws {
     #expect(try texts(HeapFileTests.sample()).isEmpty)
     let heap = try GrowthTests.Server(sessions: 100, log: 10_000, requests: 500, framesOfConnection: 50).heap()

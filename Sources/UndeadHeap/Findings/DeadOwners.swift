@@ -43,6 +43,8 @@ enum DeadOwners {
       timers.contains($0.name) ? Runner.timer : sources.contains($0.name) ? .source : nil
     }
     for wait in heap.file.waits { runners[Int(heap.types.groupOfShape[Int(wait.shape)])] = .task }
+    // What an object or a collection holds is that one's closure, not that of what runs.
+    let isOwner = heap.types.groups.map { $0.isCollection || ($0.role == .program && $0.kind != .context) }
     // The owner of a weak reference may be in memory from before recording, and look like one that is gone.
     let knowsAll = !heap.file.roots.contains { $0.kind == HeapFile.Root.beforeRecording }
     var handlers: [Handler] = []
@@ -51,7 +53,9 @@ enum DeadOwners {
         continue
       }
       var (next, function, steps) = (block, UInt64(0), 0)
-      while heap.paths.edge[next] != HeapPaths.none, runners[heap.group(next)] == nil, steps < mostSteps {
+      while heap.paths.edge[next] != HeapPaths.none, runners[heap.group(next)] == nil, !isOwner[heap.group(next)],
+        steps < mostSteps
+      {
         if function == 0 { function = graph.place(Int(heap.paths.edge[next])).function }
         next = Int(heap.paths.holder[next])
         steps += 1

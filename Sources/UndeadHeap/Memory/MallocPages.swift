@@ -113,7 +113,7 @@ struct MallocPages {
       }
       used += min(next, high) - at
       if let block { blocks.append(block) }
-      // Pages that a block fills are nobody's waste.
+      // Pages that a block fills have nothing free.
       at = min(next, high) == next ? max(next, Self.down(high)) : high
     }
   }

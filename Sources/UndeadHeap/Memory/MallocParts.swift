@@ -38,7 +38,7 @@ struct MallocParts {
   private(set) var kept: [HeapFile.MallocPart] = []
   private(set) var pages: [HeapFile.MallocPart] = []
 
-  /// Sorts what a file says, and leaves out what overlaps: a damaged file must not count a page twice.
+  /// Sorts what a file says, and counts what overlaps once: a damaged file must not count a page twice.
   init(_ file: HeapFile) {
     var tops: [UInt64] = []
     for part in file.malloc.sorted(by: { ($0.low, $0.high) < ($1.low, $1.high) }) {
@@ -49,7 +49,10 @@ struct MallocParts {
         }
       case HeapFile.MallocPart.top: tops.append(part.low)
       case HeapFile.MallocPart.kept: if part.low >= kept.last?.high ?? 0 { kept.append(part) }
-      case HeapFile.MallocPart.pages: if part.low >= pages.last?.high ?? 0 { pages.append(part) }
+      case HeapFile.MallocPart.pages:
+        // Two parts may share a page.
+        let low = max(part.low, pages.last?.high ?? 0)
+        if low < part.high { pages.append(HeapFile.MallocPart(low: low, high: part.high, kind: part.kind)) }
       default: break
       }
     }

@@ -35,7 +35,7 @@ func burst(_ count: Int, share: Int) {
   pthread_mutex_unlock(&mutex)
 }
 
-/// Runs the work on so many threads, which then wait for ever.
+/// Runs the work on so many threads, which then wait until the process ends.
 func onThreads(_ count: Int, _ work: @escaping @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?) {
   ended = 0
   for _ in 0..<count {
