@@ -292,7 +292,9 @@ extension Target {
     .target(
       name: name, dependencies: layers,
       cSettings: [
-        .headerSearchPath("."), .unsafeFlags(["-O2"], .when(configuration: .debug)),
+        // Backtraces need lines of it, nobody its variables: that saves a sixth of the time of the compiler.
+        .headerSearchPath("."),
+        .unsafeFlags(["-O2", "-Xclang", "-debug-info-kind=line-tables-only"], .when(configuration: .debug)),
         // Assertions are for tests, not for each allocation.
         .define("NDEBUG", .when(configuration: .release)),
       ])
