@@ -2,11 +2,7 @@
 // them, and counts of live objects.
 #pragma once
 #include "undead_census.h"
-#include "undead_objects.h"
 #include "undead_scopes.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {

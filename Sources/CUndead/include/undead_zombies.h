@@ -1,7 +1,6 @@
 // The zombie sniffer and how it is started.
 #pragma once
 #include "undead_sniffer.h"
-#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {

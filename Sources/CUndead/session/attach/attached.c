@@ -12,10 +12,8 @@
 #include "record/sample.h"
 #include "session/state/session.h"
 #include "session/buffers/text.h"
-#include "unwind/backtrace.h"
 #include "unwind/settings.h"
 #include <errno.h>
-#include <stddef.h>
 #include <time.h>
 
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *library);

@@ -13,7 +13,6 @@
 #include "platform/processor/thread_storage.h"
 #include "session/attach/replica.h"
 #include "session/buffers/text.h"
-#include "world/given.h"
 #include "world/helper.h"
 #include <dlfcn.h>
 #include <gnu/libc-version.h>

@@ -12,7 +12,6 @@
 #include "session/attach/replica.h"
 #include <errno.h>
 #include <string.h>
-#include <sys/user.h>
 
 #define MOST_MODULES 65536u
 #define NEAR_BYTES 1024u       // of a stack: frames of malloc's own functions

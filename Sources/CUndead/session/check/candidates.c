@@ -5,8 +5,6 @@
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
-#include "platform/processor/processor.h"
-#include "record/mode.h"
 #include "record/registry.h"
 #include "runtime/abi.h"
 #include "scan/graph.h"

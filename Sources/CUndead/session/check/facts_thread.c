@@ -9,7 +9,6 @@
 #include "session/stacks/calls.h"
 #include "session/sections/facts.h"
 #include "session/signals/guard.h"
-#include "session/buffers/text.h"
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>

@@ -10,7 +10,6 @@
 #include "session/buffers/text.h"
 #include <errno.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define TABLE_BYTES (UNDEAD_CENSUS_TYPES * sizeof(undead_census_entry))

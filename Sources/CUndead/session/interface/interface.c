@@ -9,7 +9,6 @@
 #include "platform/system/own_file.h"
 #include "platform/memory/page.h"
 #include "session/check/check.h"
-#include "session/state/process.h"
 #include "session/state/settings.h"
 #include "session/buffers/text.h"
 #include "unwind/backtrace.h"

@@ -4,7 +4,6 @@
 #include "session/life/exit.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
-#include "platform/memory/thread_state.h"
 #include "session/check/check.h"
 #include "session/state/interpose.h"
 #include "session/stacks/interrupted.h"
@@ -19,7 +18,6 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>

@@ -8,7 +8,6 @@
 #include "platform/memory/own_data.h"
 #include "session/state/session.h"
 #include <dlfcn.h>
-#include <stddef.h>
 
 typedef int (*start_function)(undead_main_function, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
 

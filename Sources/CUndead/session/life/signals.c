@@ -4,7 +4,6 @@
 #include "session/life/signals.h"
 #include "platform/memory/own_data.h"
 #include "session/check/check.h"
-#include "session/life/exit.h"
 #include "session/signals/final_signal.h"
 #include "session/life/generations.h"
 #include "session/stacks/interrupted.h"

@@ -6,7 +6,6 @@
 #include "session/limits/limits.h"
 #include "session/limits/relay.h"
 #include <spawn.h>
-#include <stddef.h>
 
 #define UNDEAD_PUBLIC __attribute__((visibility("default")))
 

@@ -6,8 +6,6 @@
 #include "platform/memory/own_data.h"
 #include "session/limits/limits.h"
 #include <errno.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <unistd.h>
 
 #define UNDEAD_PUBLIC __attribute__((visibility("default")))

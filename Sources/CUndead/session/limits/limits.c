@@ -9,8 +9,6 @@
 #include "record/mode.h"
 #include "session/state/process.h"
 #include <errno.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <unistd.h>
 
 // The library itself, most of it the table of the parts of the address space, and what it loads.

@@ -8,7 +8,6 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -16,7 +16,6 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>

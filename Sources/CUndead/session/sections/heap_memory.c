@@ -10,7 +10,6 @@
 #include "platform/memory/sort.h"
 #include "session/sections/heap_sections.h"
 #include "session/state/settings.h"
-#include "session/buffers/text.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

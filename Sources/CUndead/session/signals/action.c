@@ -5,7 +5,6 @@
 #include "platform/memory/own_data.h"
 #include "session/signals/final_signal.h"
 #include "session/state/interpose.h"
-#include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -13,9 +13,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
-#include <signal.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -7,7 +7,6 @@
 #include "session/signals/guard.h"
 #include "session/state/interpose.h"
 #include "zombies/fault.h"
-#include <stddef.h>
 
 typedef void (*handler)(int);
 typedef handler (*signal_function)(int, handler);

@@ -10,7 +10,6 @@
 #include "platform/memory/page.h"
 #include "platform/processor/processor.h"
 #include "scan/graph.h"
-#include "session/state/process.h"
 #include "session/state/settings.h"
 #include "session/state/state_file.h"
 #include "session/buffers/text.h"

@@ -5,8 +5,6 @@
 #include "platform/memory/own_data.h"
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -12,8 +12,6 @@
 #include "record/abandoned.h"
 #include <dlfcn.h>
 #include <link.h>
-#include <stddef.h>
-#include <stdint.h>
 
 extern void *__libc_malloc(size_t size);
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *library);

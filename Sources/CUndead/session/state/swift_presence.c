@@ -6,7 +6,6 @@
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <link.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -7,9 +7,6 @@
 #include "platform/processor/processor.h"
 #include <fcntl.h>
 #include <link.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/mman.h>
 
 #define ENTRIES 512u

@@ -10,8 +10,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

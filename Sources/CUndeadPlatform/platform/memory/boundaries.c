@@ -4,8 +4,6 @@
 #include "platform/memory/boundaries.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/resource.h>
 
 // As large, and as aligned, as a heap that glibc makes for a thread (malloc/arena.c, HEAP_MAX_SIZE).

@@ -11,7 +11,6 @@
 #include "platform/processor/processor.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>

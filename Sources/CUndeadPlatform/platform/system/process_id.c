@@ -5,7 +5,6 @@
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include <errno.h>
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -4,8 +4,6 @@
 #include "platform/system/seccomp.h"
 #include "platform/processor/processor.h"
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
 // The value of one line of /proc/self/status, which is longer than any buffer where a process has many groups.

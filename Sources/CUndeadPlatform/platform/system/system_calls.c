@@ -8,8 +8,6 @@
 #if defined(__x86_64__)
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>

@@ -4,9 +4,7 @@
 #include "platform/system/time_limit.h"
 #include "platform/system/environment.h"
 #include "platform/memory/own_data.h"
-#include "platform/processor/processor.h"
 #include "platform/system/read_text.h"
-#include <stdbool.h>
 
 #define LEAST_SECONDS 60u
 #define MOST_SECONDS 86400u

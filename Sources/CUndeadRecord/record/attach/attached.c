@@ -5,7 +5,6 @@
 #include "platform/images/c_library.h"
 #include "platform/images/imports.h"
 #include "platform/memory/own_data.h"
-#include "platform/memory/thread_state.h"
 #include "record/allocator.h"
 #include "record/attach/images_x86_64.h"
 #include "record/mode.h"

@@ -4,7 +4,6 @@
 #include "record/registry.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
-#include "record/mode.h"
 #include "record/sparse.h"
 
 undead_leaf *undead_leaves[UNDEAD_LEAF_COUNT];

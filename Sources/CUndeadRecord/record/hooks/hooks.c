@@ -6,7 +6,6 @@
 #include "record/avoid.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"
-#include "platform/memory/thread_state.h"
 #include "record/block_source.h"
 #include "record/free_filter.h"
 #include "record/gate.h"
@@ -29,7 +28,6 @@
 #include "unwind/store/store.h"
 #include <errno.h>
 #include <gnu/libc-version.h>
-#include <stddef.h>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer) || \

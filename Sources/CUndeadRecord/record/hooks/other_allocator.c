@@ -6,7 +6,6 @@
 #include "platform/images/imports.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
-#include "platform/memory/thread_state.h"
 #include "record/allocator.h"
 #include "record/avoid.h"
 #include "record/free_filter.h"
@@ -14,13 +13,11 @@
 #include "record/mode.h"
 #include "record/hooks/other_functions.h"
 #include "record/other_memory.h"
-#include "record/registry.h"
 #include "record/way.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <gnu/libc-version.h>
 #include <malloc.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -7,7 +7,6 @@
 #include "platform/system/process_id.h"
 #include "platform/memory/thread_state.h"
 #include "record/avoid.h"
-#include "record/mode.h"
 #include "record/registry.h"
 #include "record/way.h"
 #if defined(__x86_64__)

@@ -14,7 +14,6 @@
 #include "record/way.h"
 #include <gnu/libc-version.h>
 #include <link.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include "platform/memory/thread_state.h"
 #include <dlfcn.h>
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 // Exported by the concurrency library (stdlib/public/Concurrency/TaskAlloc.cpp).

@@ -15,7 +15,6 @@
 #include "record/sample_table.h"
 #include "unwind/backtrace.h"
 #include "unwind/pc_table.h"
-#include "unwind/settings.h"
 #include "unwind/store/store.h"
 #include <assert.h>
 #include <limits.h>

@@ -7,7 +7,6 @@
 #include "platform/processor/processor.h"
 #include <linux/futex.h>
 #include <signal.h>
-#include <stddef.h>
 #include <sys/mman.h>
 #include <time.h>
 

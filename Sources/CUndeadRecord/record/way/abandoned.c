@@ -7,7 +7,6 @@
 #include "unwind/store/stack.h"
 #include <errno.h>
 #include <signal.h>
-#include <stddef.h>
 
 // The code that may be abandoned (gate.h).
 #ifdef __clang__

@@ -12,7 +12,6 @@ bool undead_async_wanted;
 #include "unwind/backtrace.h"
 #include "unwind/capture/known_x86_64.h"
 #include "unwind/capture/memo_x86_64.h"
-#include "unwind/settings.h"
 #include "unwind/store/stack.h"
 #include "unwind/store/store.h"
 #include <assert.h>

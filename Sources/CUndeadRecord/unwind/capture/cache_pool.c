@@ -10,7 +10,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 

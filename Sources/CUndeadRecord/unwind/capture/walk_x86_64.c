@@ -10,7 +10,6 @@
 #include "unwind/capture/room_x86_64.h"
 #include "unwind/settings.h"
 #include "unwind/store/stack.h"
-#include <stddef.h>
 #include <ucontext.h>
 
 #define MAX_FRAME_BYTES (64ull << 20)

@@ -8,7 +8,6 @@
 #include "unwind/rules/guess_x86_64.h"
 #include "unwind/rules/images.h"
 #include "unwind/rule_x86_64.h"
-#include "unwind/settings.h"
 #include "unwind/rules/table_pages.h"
 #include <string.h>
 

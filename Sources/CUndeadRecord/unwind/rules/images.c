@@ -6,7 +6,6 @@
 #define _GNU_SOURCE
 #include "unwind/rules/images.h"
 #include "platform/images/c_library.h"
-#include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"
 #include "unwind/rules/link_map.h"

@@ -9,7 +9,6 @@
 #include "runtime/evidence/evidence.h"
 #include "runtime/metadata/identifiers.h"
 #include "runtime/metadata/memory_reader.h"
-#include "runtime/runtime.h"
 
 enum { MOST_PARTS = 16 };
 

@@ -1,7 +1,6 @@
 // A process that shares this one's memory but nothing else: it can stop every thread of the program, and a crash in it
 // (a corrupted heap) does not hurt the program.
 #pragma once
-#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum {

@@ -5,7 +5,6 @@
 #include "record/gate.h"
 #include "world/clock.h"
 #include "platform/memory/own_data.h"
-#include "platform/processor/registers.h"
 #include "world/threads/note.h"
 #include <errno.h>
 #include <signal.h>

@@ -11,7 +11,6 @@
 #include "platform/system/time_limit.h"
 #include "record/gate.h"
 #include "world/clock.h"
-#include "world/images.h"
 #include "world/proc_ids.h"
 #include "world/threads/sigaction.h"
 #include "world/world.h"

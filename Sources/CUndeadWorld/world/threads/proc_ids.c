@@ -6,7 +6,6 @@
 #include "platform/processor/processor.h"
 #include "platform/system/read_text.h"
 #include <fcntl.h>
-#include <stddef.h>
 #include <string.h>
 
 static int32_t process_in_proc;

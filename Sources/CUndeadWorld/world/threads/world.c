@@ -10,9 +10,6 @@
 #include "record/gate.h"
 #include "world/images.h"
 #include "world/proc_ids.h"
-#include "platform/processor/processor.h"
-#include <assert.h>
-#include <string.h>
 
 bool undead_world_open(undead_world *world, undead_stop_method method) {
   *world = (undead_world){.method = method};
