@@ -27,9 +27,6 @@ void undead_helper_keep(int file);
 // Remembers whom the program allows to trace it (prctl PR_SET_PTRACER), which the kernel does not tell.
 void undead_helper_note_tracer(long pid);
 
-// The helper's pid while it runs, else 0.
-int32_t undead_helper_pid(void);
-
 // In the helper: what is to be done if it crashes, before it ends; NULL for nothing. Not inherited by copies.
 void undead_helper_before_crash(void (*function)(void *), void *context);
 
