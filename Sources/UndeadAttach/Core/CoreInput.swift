@@ -9,7 +9,6 @@ final class CoreInput: Sendable {
   let device: UInt64
   let inode: UInt64
 
-  /// - Throws: `AttachError` that names the file.
   init(path: String) throws(AttachError) {
     guard let (descriptor, status) = RegularFile.open(path) else {
       let code = errno

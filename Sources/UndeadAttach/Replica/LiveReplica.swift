@@ -110,7 +110,6 @@ package final class LiveReplica: Replica {
 }
 
 extension TracedProcess {
-  /// How its threads stand.
   func states() throws(AttachError) -> [ReplicaThread] {
     var states: [ReplicaThread] = []
     for thread in threads where thread.isAlive {
@@ -205,7 +204,6 @@ private final class Fork {
     }
   }
 
-  /// Takes away what a failure left.
   func undo() {
     copy?.kill()
   }

@@ -37,7 +37,6 @@ package struct ReplicaSource {
   package var vdso: UInt64?
   /// Nanoseconds since 1970 when this was the memory of the program.
   package var taken: UInt64
-  /// What the reader of a report has to know.
   package var notes: [String]
 }
 

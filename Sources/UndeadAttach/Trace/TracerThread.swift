@@ -8,7 +8,6 @@ package enum TracerThread {
     init(_ body: @escaping () -> Void) { self.body = body }
   }
 
-  /// Waits for the end of `body`.
   package static func run<Value>(
     _ body: () throws(AttachError) -> Value
   ) throws(AttachError) -> Value {

@@ -17,7 +17,6 @@ extension CompletionKind {
     }
   }
 
-  /// Processes of this user.
   static var ownProcesses: CompletionKind {
     .custom { _, _, _ in processes }
   }

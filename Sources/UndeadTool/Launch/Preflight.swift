@@ -13,7 +13,6 @@ struct Preflight: Equatable {
   ///
   /// - Parameters:
   ///   - preloaded: the user's own `LD_PRELOAD`, "" for none.
-  /// - Throws: `ToolError` (misuse) if the program cannot run at all.
   init(program: String, preloaded: String) throws(ToolError) {
     executable = try Self.interpreterOfScript(program)
     obstacle = Self.obstacle(inPreloaded: preloaded) ?? Self.obstacle(in: executable)

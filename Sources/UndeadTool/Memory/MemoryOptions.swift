@@ -25,7 +25,6 @@ struct MemoryOptions: ParsableArguments {
     if snapshotEvery == 0 { throw ValidationError("--snapshot-every: give a time with its unit, like 10min") }
   }
 
-  /// A watch over a process, if one is wanted.
   func watch(over pid: pid_t) -> MemoryWatch? {
     snapshotAt.map { mark in
       var root = ""

@@ -104,8 +104,6 @@ final class SessionFolder: Sendable {
   }
 
   /// Opens the newest snapshot of a process.
-  ///
-  /// - Throws: `ToolError` (failure) that says why it cannot be read.
   func snapshot(of state: ProcessState) throws(ToolError) -> SessionFile {
     try snapshot(named: state.newestSnapshot)
   }
