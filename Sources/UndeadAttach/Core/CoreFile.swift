@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// A piece of the program's memory in a core file.

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// A file that is read where it is asked for: it may be larger than memory, and may shrink meanwhile.

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// The memory of a core file and of the binaries, put together.

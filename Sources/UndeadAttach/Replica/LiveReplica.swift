@@ -1,5 +1,4 @@
 import CUndeadTrace
-import Glibc
 import UndeadSystem
 
 /// A copy of a running program: the system makes it from the program's memory (copy on write) while that stands still, and

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// What a replica is made of if none can be forked from the program: its memory, piece by piece, and its threads.

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// Files of `/proc`, which have no known size.

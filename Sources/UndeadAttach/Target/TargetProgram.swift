@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// What is known of a running program before it is stopped.

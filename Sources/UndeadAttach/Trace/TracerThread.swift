@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// Runs work on a thread of its own: ptrace belongs to a thread, and its end lets go whatever it still holds.

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadReport
 
 /// What the files of a program tell of how it can be checked.

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// Files that the user names to be read as a whole.

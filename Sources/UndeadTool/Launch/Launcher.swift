@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// Starts the program exactly as the tool itself was started, but for its environment.

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// Finds the file that the system would run for a command, as `execvp` does.

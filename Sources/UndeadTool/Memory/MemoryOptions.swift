@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import UndeadSystem
 
 /// When, how often and how many heaps are written because memory gets short.

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// Where a report goes: standard error, standard output, or a file that was looked at before any work was done.

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// What `/proc` tells about a process.
