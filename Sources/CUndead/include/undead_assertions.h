@@ -2,7 +2,11 @@
 // them, and counts of live objects.
 #pragma once
 #include "undead_census.h"
+#include "undead_objects.h"
 #include "undead_scopes.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {

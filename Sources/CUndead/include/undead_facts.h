@@ -2,6 +2,9 @@
 // went wrong on the way. A check asks for them before it scans, while the program goes on.
 #pragma once
 #include "undead_instrument.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {

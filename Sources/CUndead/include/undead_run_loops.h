@@ -1,6 +1,10 @@
 // Lets layers that do not know each other's run loops run them while they wait.
 #pragma once
 #include "undead_instrument.h"
+#include "undead_objects.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -1,6 +1,7 @@
 // The zombie sniffer and how it is started.
 #pragma once
 #include "undead_sniffer.h"
+#include <stdbool.h>
 
 #ifdef __cplusplus
 extern "C" {

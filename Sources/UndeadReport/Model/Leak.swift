@@ -186,7 +186,7 @@ extension LeakReport {
     /// The closure that the field holds, as the function that its braces make.
     public var closure: Frame?
     /// What the closure captures that leads on.
-    package var captures: String?
+    public var captures: String?
     /// The dependency that declares the type: "swift-nio"; nil for the user's own and the toolchain.
     public var package: String?
 
@@ -250,11 +250,11 @@ extension LeakReport {
     /// As in ``Reference``.
     public var closure: Frame?
     /// As in ``Reference``.
-    package var captures: String?
+    public var captures: String?
     /// What the run loop holds: `timer`, `display link`, `source`; only for the first step from a run loop, as are the next.
-    package var item: String?
+    public var item: String?
     /// Modes that the run loop has it in.
-    package var mode: String?
+    public var mode: String?
     /// Name that it was given.
     public var name: String?
     /// As in ``Reference``.
