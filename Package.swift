@@ -292,7 +292,7 @@ extension Target {
     .target(
       name: name, dependencies: layers,
       cSettings: [
-        .headerSearchPath("."), .unsafeFlags(["-O2"], .when(configuration: .debug)),
+        .headerSearchPath("."), .define("_GNU_SOURCE", to: ""), .unsafeFlags(["-O2"], .when(configuration: .debug)),
         // Assertions are for tests, not for each allocation.
         .define("NDEBUG", .when(configuration: .release)),
       ])

@@ -2,7 +2,6 @@
 #if UNDEAD_SUPPORTED
 // Recording that is put into a program that runs. Nothing of a session is here: no thread, no signal handler, no file. What
 // was recorded is read in a copy of the program's memory.
-#define _GNU_SOURCE
 #include "undead_attach.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"

@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // The blocks of a program that was not recorded.
-#define _GNU_SOURCE
 #include "glibc/heap.h"
 #include "platform/images/c_library.h"
 #include "platform/maps/holes.h"

@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // Words that the program's memory does not have where a scan looks for them.
-#define _GNU_SOURCE
 #include "platform/maps/inheritance.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"

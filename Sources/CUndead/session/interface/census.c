@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // The public function that counts live objects.
-#define _GNU_SOURCE
 #include "scan/census.h"
 #include "undead.h"
 #include "undead_assertions.h"

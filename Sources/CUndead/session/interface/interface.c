@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // The public functions of include/undead.h that look at the process.
-#define _GNU_SOURCE
 #include "platform/images/c_library.h"
 #include "undead.h"
 #include "undead_heap.h"

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/life/signals.h"
 #include "platform/memory/own_data.h"
 #include "session/check/check.h"

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/state/interpose.h"
 #include "platform/memory/own_data.h"
 #include "session/limits/limits.h"

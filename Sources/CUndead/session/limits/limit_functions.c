@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // The functions by which a program sets and reads limits, interposed.
-#define _GNU_SOURCE
 #include "session/state/interpose.h"
 #include "platform/memory/own_data.h"
 #include "session/limits/limits.h"

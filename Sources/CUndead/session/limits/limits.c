@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/limits/limits.h"
 #include "undead.h"
 #include "platform/memory/memory.h"

@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // Where the resident memory of the process is: each mapping of /proc/self/smaps, but for what the instrument holds itself.
-#define _GNU_SOURCE
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/signals/action.h"
 #include "platform/memory/own_data.h"
 #include "session/signals/final_signal.h"

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/signals/signal_functions.h"
 #include "platform/memory/own_data.h"
 #include "session/signals/action.h"

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/snapshot/snapshot.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/index_map.h"

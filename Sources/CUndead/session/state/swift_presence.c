@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/state/swift_presence.h"
 #include "platform/images/files.h"
 #include <elf.h>

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "platform/system/seccomp.h"
 #include "platform/processor/processor.h"
 #include <fcntl.h>

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "platform/system/system_calls.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/page.h"

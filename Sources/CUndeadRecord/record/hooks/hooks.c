@@ -2,7 +2,6 @@
 #if UNDEAD_SUPPORTED
 // The allocator's public functions, over glibc's own under their __libc_ names: no dlsym, so that they work from the
 // very first allocation. Each block that they hand out gets a word in the registry, each one they take back loses it.
-#define _GNU_SOURCE
 #include "record/avoid.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"

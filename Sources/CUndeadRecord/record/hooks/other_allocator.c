@@ -2,7 +2,6 @@
 #if UNDEAD_SUPPORTED
 // The hooks over another allocator than glibc's. Blocks of it begin at multiples of 16 if they have that many bytes, and
 // it tells how many they have; nothing else is known.
-#define _GNU_SOURCE
 #include "platform/images/imports.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"

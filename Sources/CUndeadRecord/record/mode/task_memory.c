@@ -2,7 +2,6 @@
 #if UNDEAD_SUPPORTED
 // The memory of tasks, where the frames of asynchronous functions lie, one over the other like on a stack. It is cleared
 // like that of new blocks: what an ended call left in the holes of a frame would be a reference as long as the frame lives.
-#define _GNU_SOURCE
 #include "record/mode.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"

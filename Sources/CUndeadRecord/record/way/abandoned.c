@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "record/abandoned.h"
 #include "unwind/backtrace.h"
 #include "unwind/pc_table.h"

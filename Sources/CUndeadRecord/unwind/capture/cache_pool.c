@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #if defined(__x86_64__)
 #include "unwind/capture/cache_pool.h"
 #include "platform/images/c_library.h"

@@ -7,7 +7,6 @@
 //
 // The words are read while the program runs. One that is not certainly a type, because its object was just being made, gives no
 // layout: the one of the first word holds then, which says less. Who calls: scan/blocks/isas.c lists the words, layouts.c the layouts.
-#define _GNU_SOURCE
 #include "platform/memory/spread.h"
 #include "runtime/abi.h"
 #include "runtime/captures/captures.h"

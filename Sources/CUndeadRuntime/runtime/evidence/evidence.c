@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "runtime/evidence/evidence.h"
 #include "runtime/abi.h"
 #include "runtime/evidence/evidence_internal.h"

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/names/naming.h"

@@ -3,7 +3,6 @@
 // Stops the threads with a signal where ptrace is denied. SIGPROF, because libdispatch's workers block most others.
 // Only a fallback: calls of libc that the kernel does not start again (nanosleep, poll) do start again, but with their
 // whole timeout.
-#define _GNU_SOURCE
 #include "platform/memory/own_data.h"
 #include "platform/system/read_text.h"
 #include "platform/processor/registers.h"

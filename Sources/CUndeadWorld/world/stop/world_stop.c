@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // Stops the world by the one method or the other, or takes one that stands still already.
-#define _GNU_SOURCE
 #include "world/world.h"
 #include "platform/memory/own_data.h"
 #include "platform/system/environment.h"
