@@ -12,7 +12,6 @@
       self.value = value
     }
 
-    /// Calls the body with the value, when no other thread has it.
     package func withLock<Output, Failure: Error>(
       _ body: (inout sending Value) throws(Failure) -> sending Output
     ) throws(Failure) -> sending Output {

@@ -36,7 +36,6 @@
       self.init(path, arguments.map { Array($0.utf8) })
     }
 
-    /// Its process id.
     package func start() throws(Refusal) -> pid_t {
       var actions = posix_spawn_file_actions_t()
       posix_spawn_file_actions_init(&actions)

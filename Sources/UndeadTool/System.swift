@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// Thin wrappers around the C library, for what Swift has no words for.

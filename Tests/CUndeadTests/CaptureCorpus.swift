@@ -41,6 +41,7 @@ actor CaptureActor {}
 public typealias CaptureCollector = (_ name: String, _ target: CaptureTarget, _ closure: @escaping () -> Void) -> Void
 
 @inline(never) @_optimize(none) func keep<Value: ~Copyable>(_ value: borrowing Value) {}
+@inline(never) @_optimize(none) func keep<each Value>(_ values: repeat each Value) {}
 @inline(never) @_optimize(none) func unseen<Value>(_ value: Value) -> Value { value }
 
 /// Calls `collect` with closures of every kind. All that they do not own themselves lives on.
@@ -63,11 +64,7 @@ private func captures<First, Second>(of first: First, _ second: Second, _ collec
   func add<Odd>(_ name: String, _ odd: Odd) {
     let target = CaptureTarget()
     let number = unseen(7 as Int8)
-    collect("\(name) as itself, \(First.self)", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("\(name) as itself, \(First.self)", target) { keep(odd, number, target) }
   }
   let kind = "of \(First.self), \(Second.self)"
   let heir = CaptureHeir<First>()
@@ -78,196 +75,109 @@ private func captures<First, Second>(of first: First, _ second: Second, _ collec
   let number = unseen(7 as Int8)
   do {
     let target = CaptureTarget()
-    collect("T, U \(kind)", target) {
-      keep(first)
-      keep(second)
-      keep(number)
-      keep(target)
-    }
+    collect("T, U \(kind)", target) { keep(first, second, number, target) }
   }
   do {
     let target = CaptureTarget()
     unowned let odd: any CaptureDelegate<First> = heir
-    collect("unowned any P<T> \(kind)", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("unowned any P<T> \(kind)", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     unowned(unsafe) let odd: any CaptureDelegate<First> = heir
-    collect("unowned(unsafe) any P<T> \(kind)", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("unowned(unsafe) any P<T> \(kind)", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     weak let odd: (any CaptureDelegate<First>)? = heir
-    collect("weak any P<T> \(kind)", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("weak any P<T> \(kind)", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     let odd: any CaptureDelegate<First> = heir
-    collect("any P<T> \(kind)", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("any P<T> \(kind)", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     let odd: (any CaptureDelegate<First>)? = heir
-    collect("(any P<T>)? \(kind)", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("(any P<T>)? \(kind)", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     let odd: any CaptureDelegate<First>.Type = CaptureHeir<First>.self
-    collect("any P<T>.Type \(kind)", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("any P<T>.Type \(kind)", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     unowned let odd: CaptureBase<First> & CaptureTagged = heir
-    collect("unowned Base<T> & P \(kind)", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("unowned Base<T> & P \(kind)", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     unowned(unsafe) let odd: CaptureBase<First> & CaptureTagged & CaptureMarked = heir
-    collect("unowned(unsafe) Base<T> & P & Q \(kind)", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("unowned(unsafe) Base<T> & P & Q \(kind)", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     weak let odd: (CaptureBase<First> & CaptureTagged)? = heir
-    collect("weak Base<T> & P \(kind)", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("weak Base<T> & P \(kind)", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     let odd: CaptureBase<First> & CaptureTagged = heir
-    collect("Base<T> & P \(kind)", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("Base<T> & P \(kind)", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     unowned let odd: CaptureBase<First>? = heir
-    collect("unowned Base<T>? \(kind)", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("unowned Base<T>? \(kind)", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     weak let odd: CaptureBase<First>? = heir
-    collect("weak Base<T> \(kind)", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("weak Base<T> \(kind)", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     let odd: any CaptureSource<First> = CaptureValue(value: first)
-    collect("any S<T> \(kind)", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("any S<T> \(kind)", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     let odd = (first, 1 as Int8, second)
-    collect("(T, Int8, U) \(kind)", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("(T, Int8, U) \(kind)", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     let odd: First.Type = First.self
     let another: Any.Type = unseen(Second.self)
-    collect("T.Type \(kind)", target) {
-      keep(odd)
-      keep(another)
-      keep(number)
-      keep(target)
-    }
+    collect("T.Type \(kind)", target) { keep(odd, another, number, target) }
   }
   do {
     let target = CaptureTarget()
     let odd = CaptureChoice<Second>.two(1, second)
-    collect("enum \(kind)", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("enum \(kind)", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     let odd: (First) -> Second = { _ in second }
-    collect("(T) -> U \(kind)", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("(T) -> U \(kind)", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     let odd: ((First) -> Second)? = { _ in second }
-    collect("((T) -> U)? \(kind)", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("((T) -> U)? \(kind)", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     let odd: (function: (First) -> Second, flag: Int8) = ({ _ in second }, 1)
-    collect("? tuple with (T) -> U \(kind)", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("? tuple with (T) -> U \(kind)", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     let odd = [first]
     let another: [any CaptureDelegate<First>] = [heir]
-    collect("[T] \(kind)", target) {
-      keep(odd)
-      keep(another)
-      keep(number)
-      keep(target)
-    }
+    collect("[T] \(kind)", target) { keep(odd, another, number, target) }
   }
   do {
     let target = CaptureTarget()
@@ -287,20 +197,12 @@ private func plainCaptures(_ collect: CaptureCollector) {
   do {
     let target = CaptureTarget()
     let odd = (unseen(1 as Int8), Int.self, unseen(2))
-    collect("? tuple with a thin metatype", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("? tuple with a thin metatype", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     let odd: Int.Type? = unseen(Int.self)
-    collect("? Int.Type?", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("? Int.Type?", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
@@ -309,92 +211,53 @@ private func plainCaptures(_ collect: CaptureCollector) {
     let hashable: any Hashable & Sendable = unseen(3)
     let error: any Error = unseen(CaptureProblem())
     collect("Any, (any P)?, any Hashable & Sendable, any Error", target) {
-      keep(odd)
-      keep(number)
-      keep(shown)
-      keep(hashable)
-      keep(error)
-      keep(number)
-      keep(target)
+      keep(odd, number, shown, hashable, error, number, target)
     }
   }
   do {
     let target = CaptureTarget()
     unowned let odd: any CaptureTagged & CaptureMarked = heir
-    collect("unowned P & Q", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("unowned P & Q", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     unowned(unsafe) let odd: (any AnyObject & CaptureShown)? = heir
-    collect("unowned(unsafe) AnyObject & P", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("unowned(unsafe) AnyObject & P", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     weak let odd: (any CaptureTagged & CaptureMarked & Sendable)? = nil
-    collect("weak P & Q & Sendable", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("weak P & Q & Sendable", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     unowned let odd: (any CaptureDelegate<Int>)? = heir
     unowned let another: any AnyObject & Hashable = NamedCapture.shared
     unowned let third: any Actor = CaptureActor.shared
-    collect("unowned (any P<Int>)?, AnyObject & Hashable, Actor", target) {
-      keep(odd)
-      keep(another)
-      keep(third)
-      keep(number)
-      keep(target)
-    }
+    collect("unowned (any P<Int>)?, AnyObject & Hashable, Actor", target) { keep(odd, another, third, number, target) }
   }
   do {
     let target = CaptureTarget()
     let odd: any CaptureTagged.Type = CaptureHeir<Int>.self
     let another: any (CaptureTagged & CaptureShown).Type = CaptureHeir<Int>.self
-    collect("any P.Type", target) {
-      keep(odd)
-      keep(another)
-      keep(number)
-      keep(target)
-    }
+    collect("any P.Type", target) { keep(odd, another, number, target) }
   }
   do {
     let target = CaptureTarget()
     let odd = unseen(SIMD4<Float>(repeating: 1))
-    collect("SIMD4", target) {
-      keep(number)
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("SIMD4", target) { keep(number, odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     let odd: (Int8, CaptureBase<Int>, (Int16, Int8)) = unseen((1, heir, (2, 3)))
-    collect("tuples", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("tuples", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     let token = CaptureToken(number: unseen(1))
     collect("noncopyable in a box", target) {
       keep(token)
-      keep(number)
-      keep(target)
+      keep(number, target)
     }
   }
 }
@@ -415,31 +278,18 @@ private func functionCaptures(_ collect: CaptureCollector) {
   do {
     let target = CaptureTarget()
     let another: (@convention(c) (Int32) -> Int32)? = unseen(code)
-    collect("@convention(c)", target) {
-      keep(code)
-      keep(another)
-      keep(number)
-      keep(target)
-    }
+    collect("@convention(c)", target) { keep(code, another, number, target) }
   }
   do {
     let target = CaptureTarget()
     let odd: @Sendable (Int) async throws -> Int = { $0 }
-    collect("async function", target) {
-      keep(odd)
-      keep(number)
-      keep(target)
-    }
+    collect("async function", target) { keep(odd, number, target) }
   }
   do {
     let target = CaptureTarget()
     let odd: (Int) -> Int = unseen({ $0 })
     let both: (function: (Int) -> Int, flag: Int8) = (odd, 1)
-    collect("? tuple with a function", target) {
-      keep(both)
-      keep(number)
-      keep(target)
-    }
+    collect("? tuple with a function", target) { keep(both, number, target) }
   }
 }
 
@@ -452,13 +302,7 @@ private func objectCaptures<Object: AnyObject>(_ object: Object, _ collect: Capt
     unowned let odd = object
     unowned(unsafe) let another = object
     weak let third = object
-    collect("unowned, unowned(unsafe), weak U", target) {
-      keep(odd)
-      keep(another)
-      keep(third)
-      keep(number)
-      keep(target)
-    }
+    collect("unowned, unowned(unsafe), weak U", target) { keep(odd, another, third, number, target) }
   }
 }
 
@@ -467,12 +311,7 @@ private func elementCaptures<Elements: Collection>(_ elements: Elements, _ colle
   let number = unseen(7 as Int8)
   let odd = elements.first!
   let index = elements.startIndex
-  collect("? associated types", target) {
-    keep(odd)
-    keep(index)
-    keep(number)
-    keep(target)
-  }
+  collect("? associated types", target) { keep(odd, index, number, target) }
 }
 
 private func packCaptures<each Value>(_ values: repeat each Value, collect: CaptureCollector) {
@@ -485,11 +324,7 @@ private func packCaptures<each Value>(_ values: repeat each Value, collect: Capt
   }
   let another = CaptureTarget()
   let odd = (repeat each values)
-  collect("tuple of a pack", another) {
-    keep(odd)
-    keep(number)
-    keep(another)
-  }
+  collect("tuple of a pack", another) { keep(odd, number, another) }
 }
 
 /// Closures that capture nothing alive: weak references to objects that have died, or to such ones among others.
@@ -498,18 +333,12 @@ public func deadCaptures(_ collect: (_ name: String, _ closure: @escaping () -> 
   collect("weak object") { keep(object) }
   weak let tagged: (any CaptureTagged)? = unseen(CaptureHeir<Int>())
   collect("weak any P") { keep(tagged) }
-  collect("weak any P, weak object") {
-    keep(tagged)
-    keep(object)
-  }
+  collect("weak any P, weak object") { keep(tagged, object) }
   genericDead(1 as Int8, collect)
 }
 
 private func genericDead<Value>(_ value: Value, _ collect: (String, @escaping () -> Void) -> Void) {
   weak let delegate: (any CaptureDelegate<Value>)? = unseen(CaptureHeir<Value>())
   weak let base: (CaptureBase<Value> & CaptureTagged)? = unseen(CaptureHeir<Value>())
-  collect("weak any P<T>, weak Base<T> & Q") {
-    keep(delegate)
-    keep(base)
-  }
+  collect("weak any P<T>, weak Base<T> & Q") { keep(delegate, base) }
 }

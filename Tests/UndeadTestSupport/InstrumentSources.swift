@@ -41,10 +41,9 @@ package enum InstrumentSources {
     }
   }
 
-  /// Options that let a C file of any layer, or a test of one, find its headers.
+  /// Options that let a C file of any layer, or a test of one, find its headers, and what they have of the C library.
   package static var includeOptions: [String] {
-    Layer.allCases.flatMap { layer in
-      ["-I", layer.folder.path, "-I", layer.folder.appending(path: "include").path]
-    }
+    ["-D_GNU_SOURCE="]
+      + Layer.allCases.flatMap { ["-I", $0.folder.path, "-I", $0.folder.appending(path: "include").path] }
   }
 }

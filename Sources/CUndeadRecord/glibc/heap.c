@@ -3,7 +3,6 @@
 #include "glibc/heap.h"
 #include "glibc/heap_internal.h"
 #include "platform/maps/maps.h"
-#include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include <string.h>
 

@@ -27,13 +27,6 @@ bool undead_glibc_is_free(uintptr_t block);
 void undead_glibc_note_free(uintptr_t block);
 void undead_glibc_forget(uintptr_t block);
 
-// Walks chunks from `low`; true if they end exactly: at the arena's top, or at a fence. `limit`: nothing of the arena's is there.
-typedef bool (*undead_chunk_visitor)(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t chunk, bool in_use);
-bool undead_glibc_walk(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t low, uintptr_t limit,
-                       undead_chunk_visitor visit, uintptr_t *end);
-// Walks a part of an arena and takes its blocks and free chunks into the registry.
-undead_glibc_result undead_glibc_take(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t low, uintptr_t limit,
-                                      uintptr_t *end);
 // All parts of the main arena, and of another one.
 undead_glibc_result undead_glibc_take_main(undead_glibc_heap *heap, const undead_arena *arena);
 undead_glibc_result undead_glibc_take_heaps(undead_glibc_heap *heap, const undead_arena *arena);

@@ -3,7 +3,6 @@
 // Chunks that have a mapping of their own. Nothing lists them, but malloc counts them and their bytes: all are found, or an
 // error says that they are not. Numbers in other memory may look like their headers, so more may be found than there are:
 // then those count that border on others, with the largest of the rest; or they are looked for in fewer places.
-#define _GNU_SOURCE
 #include "glibc/heap_internal.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"

@@ -26,8 +26,16 @@ static uintptr_t end_of_fence(const undead_arena *arena, uintptr_t at, uintptr_t
   return ends ? limit : 0;
 }
 
-bool undead_glibc_walk(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t low, uintptr_t limit,
-                       undead_chunk_visitor visit, uintptr_t *end) {
+static void take_chunk(undead_glibc_heap *heap, uintptr_t block, bool in_use) {
+  if (in_use) heap->blocks++;
+  else heap->free_chunks++;
+  if (in_use) undead_registry_see(block);
+  else undead_glibc_note_free(block);
+}
+
+// Walks chunks from `low`; true if they end exactly: at the arena's top, or at a fence. `limit`: nothing of the arena's is there.
+static bool walk_chunks(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t low, uintptr_t limit, bool takes,
+                        uintptr_t *end) {
   if (low % 16 || low >= limit || !undead_is_readable(low, limit - low)) return false;
   if (!(undead_chunk_head(low) & CHUNK_PREVIOUS_IN_USE)) return false;
   for (uintptr_t at = low, next; at + CHUNK_HEADER <= limit; at = next) {
@@ -42,23 +50,15 @@ bool undead_glibc_walk(undead_glibc_heap *heap, const undead_arena *arena, uintp
     bool in_use = undead_chunk_head(next) & CHUNK_PREVIOUS_IN_USE;
     if (!in_use && undead_glibc_word(next) != size) return false;
     if (in_use && !(flags & CHUNK_OF_OTHER_ARENA) != arena->main) return false;
-    if (visit && !visit(heap, arena, at, in_use)) return false;
+    if (takes) take_chunk(heap, at + CHUNK_HEADER, in_use);
   }
   return false;
 }
 
-static bool take_chunk(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t chunk, bool in_use) {
-  (void)arena;
-  if (in_use) heap->blocks++;
-  else heap->free_chunks++;
-  if (in_use) undead_registry_see(chunk + CHUNK_HEADER);
-  else undead_glibc_note_free(chunk + CHUNK_HEADER);
-  return true;
-}
-
-undead_glibc_result undead_glibc_take(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t low, uintptr_t limit,
-                                      uintptr_t *end) {
-  if (!undead_glibc_walk(heap, arena, low, limit, take_chunk, end))
+// Walks a part of an arena and takes its blocks and free chunks into the registry.
+static undead_glibc_result take_part(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t low, uintptr_t limit,
+                                     uintptr_t *end) {
+  if (!walk_chunks(heap, arena, low, limit, true, end))
     return undead_glibc_fail(heap, UNDEAD_GLIBC_UNSETTLED, "the chunks of an arena of malloc's do not follow each other", low);
   if (!undead_glibc_add_area(heap, low, *end)) return UNDEAD_GLIBC_NO_MEMORY;
   undead_glibc_area *area = &heap->areas[heap->area_count - 1];
@@ -71,7 +71,7 @@ undead_glibc_result undead_glibc_take(undead_glibc_heap *heap, const undead_aren
 static uintptr_t find_next_part(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t from, uintptr_t limit) {
   uintptr_t end;
   for (uintptr_t at = from; at < limit && at - from < MOST_GAP; at += 16)
-    if (undead_glibc_walk(heap, arena, at, limit, NULL, &end)) return at;
+    if (walk_chunks(heap, arena, at, limit, false, &end)) return at;
   return 0;
 }
 
@@ -80,7 +80,7 @@ static undead_glibc_result take_contiguous(undead_glibc_heap *heap, const undead
                                            uintptr_t system) {
   uintptr_t at = (limit - system + 15) & ~(uintptr_t)15, end = 0;
   while (end != limit) {
-    undead_glibc_result result = undead_glibc_take(heap, arena, at, limit, &end);
+    undead_glibc_result result = take_part(heap, arena, at, limit, &end);
     if (result != UNDEAD_GLIBC_OK) return result;
     if (end == limit) break;
     at = find_next_part(heap, arena, end, limit);
@@ -110,11 +110,11 @@ static undead_glibc_result take_pieces(undead_glibc_heap *heap, const undead_are
       end = at + UNDEAD_PAGE;
       uintptr_t size = is_resident(at) ? undead_chunk_bytes(at) : 0;
       bool may_be = (undead_chunk_head(at) & CHUNK_FLAGS) == CHUNK_PREVIOUS_IN_USE && size >= CHUNK_SMALLEST;
-      if (!may_be || !undead_glibc_walk(heap, arena, at, mapping->high, NULL, &end) || end % UNDEAD_PAGE) {
+      if (!may_be || !walk_chunks(heap, arena, at, mapping->high, false, &end) || end % UNDEAD_PAGE) {
         end = at + UNDEAD_PAGE;   // the walk may have changed it
         continue;
       }
-      undead_glibc_result result = undead_glibc_take(heap, arena, at, mapping->high, &end);
+      undead_glibc_result result = take_part(heap, arena, at, mapping->high, &end);
       if (result != UNDEAD_GLIBC_OK) return result;
       heap->heaps++;
       sum += end - at;
@@ -162,7 +162,7 @@ undead_glibc_result undead_glibc_take_heaps(undead_glibc_heap *heap, const undea
     if (at % most || !is_heap(at, arena, most)) break;
     uintptr_t limit = at + undead_glibc_word(at + HEAP_SIZE), end = 0;
     uintptr_t low = at == first ? (arena->bins + BINS_TO_END + 15) & ~(uintptr_t)15 : at + info;
-    undead_glibc_result result = undead_glibc_take(heap, arena, low, limit, &end);
+    undead_glibc_result result = take_part(heap, arena, low, limit, &end);
     if (result != UNDEAD_GLIBC_OK) return result;
     if (end != limit) break;
     if (!undead_glibc_add_area(heap, at, low)) return UNDEAD_GLIBC_NO_MEMORY;

@@ -44,7 +44,6 @@ final class CoreBinaries {
     self.search = search
   }
 
-  /// The file of a piece.
   func match(_ file: CoreMappedFile) -> Match {
     if let match = known[file.path] { return match }
     let match = find(file.path)

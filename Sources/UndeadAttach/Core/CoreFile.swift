@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// A piece of the program's memory in a core file.
@@ -46,7 +45,6 @@ package final class CoreFile: Sendable {
     return CoreCompression.hint(input.read(at: 0, count: 8), path: path) != nil
   }
 
-  /// - Throws: `AttachError` that names the file and what is wrong with it.
   package convenience init(path: String) throws(AttachError) {
     let input = try CoreInput(path: path)
     do throws(AttachError) {
@@ -84,7 +82,6 @@ package final class CoreFile: Sendable {
 
   // MARK: Headers
 
-  /// - Throws: `AttachError`: what kind of file it is instead.
   private static func header(_ bytes: [UInt8]) throws(AttachError) -> ELFHeader {
     guard let header = ELFHeader(Bytes(bytes)) else { throw .misuse("it does not start as an ELF file does") }
     guard bytes.count == ELFHeader.size else {
@@ -167,7 +164,6 @@ package final class CoreFile: Sendable {
 
   // MARK: Memory
 
-  /// The segment of an address.
   package func segment(at address: UInt64) -> CoreSegment? {
     let index = segments.partitioningIndex { $0.end > address }
     return index < segments.count && segments[index].address <= address ? segments[index] : nil

@@ -1,6 +1,5 @@
 /// Memory that is neither in the core file nor anywhere else.
 enum CoreGaps {
-  /// - Throws: `AttachError`: how much is missing, and why.
   static func check(_ core: CoreFile) throws(AttachError) {
     try checkEnd(core)
     try checkKinds(core)

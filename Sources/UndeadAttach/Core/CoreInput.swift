@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// A file that is read where it is asked for: it may be larger than memory, and may shrink meanwhile.
@@ -9,7 +8,6 @@ final class CoreInput: Sendable {
   let device: UInt64
   let inode: UInt64
 
-  /// - Throws: `AttachError` that names the file.
   init(path: String) throws(AttachError) {
     guard let (descriptor, status) = RegularFile.open(path) else {
       let code = errno

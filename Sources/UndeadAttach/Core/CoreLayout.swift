@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// The memory of a core file and of the binaries, put together.
@@ -13,7 +12,6 @@ struct CoreLayout {
   private var sharedFiles: [String] = []
   private var lostFiles: [String] = []
 
-  /// - Throws: `AttachError`: what of the memory is neither in the core nor in a file.
   init(_ core: CoreFile, _ search: BinarySearch) throws(AttachError) {
     self.core = core
     binaries = CoreBinaries(core, search)
@@ -30,7 +28,6 @@ struct CoreLayout {
     maps.label(core)
   }
 
-  /// What the reader of a report has to know.
   var notes: [String] {
     var notes: [String] = []
     if !sharedFiles.isEmpty {

@@ -153,7 +153,6 @@ package struct CoreNotes: Equatable, Sendable {
     if processID == 0, let first = threads.map(\.id).min() { processID = first }
   }
 
-  /// The piece of a file at an address.
   func file(at address: UInt64) -> CoreMappedFile? {
     let index = files.partitioningIndex { $0.high > address }
     return index < files.count && files[index].low <= address ? files[index] : nil

@@ -1,7 +1,6 @@
 /// What a core file holds, as a snapshot file.
 package struct CoreSnapshot {
   package let file: ReplicaFile
-  /// What the reader of a report has to know.
   package let notes: [String]
 
   /// The program's files: as it knew them, and where they are.
@@ -13,7 +12,6 @@ package struct CoreSnapshot {
   ///   - search: where the files are that the program had mapped.
   ///   - library: the path of the instrument.
   ///   - wantsHeap: true for the whole heap, not only what leaked.
-  /// - Throws: `AttachError` that names the file, what is wrong and what to do.
   package static func take(
     of core: CoreFile, search: BinarySearch, library: String, wantsHeap: Bool
   ) throws(AttachError) -> CoreSnapshot {

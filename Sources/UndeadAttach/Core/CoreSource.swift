@@ -1,10 +1,7 @@
-import Glibc
 import UndeadSystem
 
 extension ReplicaSource {
   /// The memory of a core file, with the binaries of this machine.
-  ///
-  /// - Throws: `AttachError` that names the file, and what of it or of the binaries is missing.
   package init(core: CoreFile, search: BinarySearch = BinarySearch()) throws(AttachError) {
     do throws(AttachError) {
       try self.init(checked: core, search)

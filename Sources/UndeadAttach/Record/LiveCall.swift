@@ -1,5 +1,4 @@
 import CUndeadTrace
-import Glibc
 import UndeadSystem
 
 /// A call of a function of the library in a living program, by one of its threads; the others go on.

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// Recording of a program that was not started for it: the library is put into the living process, and taken out of use

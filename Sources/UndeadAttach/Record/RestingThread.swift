@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// Threads that may be asked to call something, as they hold no lock of the loader or of malloc: they wait in a system call

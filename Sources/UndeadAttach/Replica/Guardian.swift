@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// A process of the tool's own that takes away what the tool leaves if it is killed: the end of a copy of which the program

@@ -1,5 +1,4 @@
 import CUndeadTrace
-import Glibc
 import UndeadSystem
 
 /// A copy of a running program: the system makes it from the program's memory (copy on write) while that stands still, and
@@ -110,7 +109,6 @@ package final class LiveReplica: Replica {
 }
 
 extension TracedProcess {
-  /// How its threads stand.
   func states() throws(AttachError) -> [ReplicaThread] {
     var states: [ReplicaThread] = []
     for thread in threads where thread.isAlive {
@@ -205,7 +203,6 @@ private final class Fork {
     }
   }
 
-  /// Takes away what a failure left.
   func undo() {
     copy?.kill()
   }

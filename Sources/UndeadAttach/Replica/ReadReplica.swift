@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// A replica of a running program in which no system call of ours is to be made: its memory is read from outside while it

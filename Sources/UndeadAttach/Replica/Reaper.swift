@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// Has a program take note of the ends of copies, which it does not know of.

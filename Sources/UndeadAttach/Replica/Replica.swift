@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// A copy of a program's memory in a process that nobody needs: the library runs in it as in the program itself.

@@ -1,5 +1,4 @@
 import CUndeadTrace
-import Glibc
 import UndeadSystem
 
 /// A process of ours with a program's memory in it, made ready to run code: an allocator of its own, no locks, a stack.

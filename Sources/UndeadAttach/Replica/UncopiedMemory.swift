@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// What a copy that the system makes of a program lacks, or goes on sharing with the program: it is read while the program

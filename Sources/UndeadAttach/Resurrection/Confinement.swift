@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// What a process may ask of the system that was made of a file nobody vouches for: the program's code and tables come from

@@ -1,5 +1,4 @@
 import CUndeadTrace
-import Glibc
 import UndeadSystem
 
 /// A process of our own that has nothing but one page, and that ends with us.

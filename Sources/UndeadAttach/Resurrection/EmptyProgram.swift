@@ -1,5 +1,4 @@
 import CUndeadTrace
-import Glibc
 import UndeadSystem
 
 /// A program of one page: it waits. Its tracer makes system calls with it, and puts other memory around it.

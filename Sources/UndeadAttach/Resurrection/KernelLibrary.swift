@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// The library that the kernel gives to programs (vdso): it reads pages that are not in a core file, and another kernel's

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// What a replica is made of if none can be forked from the program: its memory, piece by piece, and its threads.
@@ -37,7 +36,6 @@ package struct ReplicaSource {
   package var vdso: UInt64?
   /// Nanoseconds since 1970 when this was the memory of the program.
   package var taken: UInt64
-  /// What the reader of a report has to know.
   package var notes: [String]
 }
 

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// A replica that is made of pieces, where none can be forked from the program: of a core file, or of memory that was

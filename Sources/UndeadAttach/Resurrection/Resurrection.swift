@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// Makes a process of the memory of a `ReplicaSource`.

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// What threads were about in malloc's code when their program ended, brought to an end in a process that is made of it: only

@@ -13,8 +13,6 @@ package struct CLibrary {
   package let allocator: Range<UInt64>?
 
   /// Finds it among the mapped files.
-  ///
-  /// - Throws: `AttachError` (misuse): the process has none that is known.
   package init(in maps: MemoryMap, memory: TargetMemory, process: String) throws(AttachError) {
     let starts = maps.imageStarts
     // The usual name first: a look at every library of a large program takes longer.

@@ -1,5 +1,4 @@
 import CUndeadTrace
-import Glibc
 import UndeadSystem
 
 /// Words that the kernel holds for a program and gives back later, which may be the only references to objects: data of

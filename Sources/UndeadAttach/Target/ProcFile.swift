@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// Files of `/proc`, which have no known size.
@@ -32,13 +31,11 @@ package enum ProcFile {
     Folder.names(in: directory).compactMap { pid_t($0) }.filter { $0 > 0 }.sorted()
   }
 
-  /// The open files of a process.
   package static func files(of pid: pid_t) -> [Int32] {
     // `numbers` leaves out the first number, which is 0.
     [0] + numbers(in: "/proc/\(pid)/fd")
   }
 
-  /// The threads of a process that have not ended.
   package static func liveThreads(of pid: pid_t) -> [pid_t] {
     numbers(in: "/proc/\(pid)/task").filter {
       guard let state = state(of: $0) else { return false }

@@ -24,7 +24,6 @@ package final class ProcessHandle: Sendable {
 
   deinit { if descriptor >= 0 { close(descriptor) } }
 
-  /// True if the process has not ended.
   package var isRunning: Bool {
     if descriptor >= 0 {
       // Readable from its end on. Start times do not distinguish two processes of one hundredth of a second.

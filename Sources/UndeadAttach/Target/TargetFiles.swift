@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// Where files of a process are found: it may see another file system, and its executable may have been replaced.

@@ -1,5 +1,4 @@
 import CUndeadTrace
-import Glibc
 import UndeadSystem
 
 /// The memory of another process, by `/proc/PID/mem`.
@@ -11,7 +10,6 @@ package final class TargetMemory {
   private let tid: pid_t
 
   /// - Parameter tid: a thread of the process that has not ended.
-  /// - Throws: `AttachError` (failure) if its memory may not be read.
   package init(of tid: pid_t) throws(AttachError) {
     self.tid = tid
     let writable = open("/proc/\(tid)/mem", O_RDWR | O_CLOEXEC)

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// What is known of a running program before it is stopped.
@@ -15,7 +14,6 @@ package struct TargetProgram {
   /// Nanoseconds since 1970.
   package let started: UInt64
 
-  /// - Throws: `AttachError` that says why it cannot be looked at.
   package init(pid: pid_t) throws(AttachError) {
     self.pid = pid
     anchor = try Self.anchor(of: pid)

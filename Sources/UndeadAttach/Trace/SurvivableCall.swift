@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// A system call that a thread of a living program makes for us.

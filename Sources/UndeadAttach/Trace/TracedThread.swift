@@ -1,8 +1,6 @@
 import CUndeadTrace
-import Glibc
 import UndeadSystem
 
-/// The general registers of a thread (`struct user_regs_struct`).
 package typealias Registers = user_regs_struct
 
 /// A thread that this thread of the tool traces; it stands still between two calls.
@@ -48,7 +46,6 @@ package final class TracedThread {
     return [registers.rip] + (SignalFrames.interrupted(above: registers.rsp, library: library, memory: memory) ?? [])
   }
 
-  /// Lets the thread go on for now; it stays traced.
   func goOn() {
     Interruption.settle(self)
     _ = try? Ptrace.request(Ptrace.continue, tid)
@@ -151,7 +148,6 @@ package final class TracedThread {
     if code < 0 { throw gone(Int32(-code)) }
   }
 
-  /// Which signals the thread does not take now.
   package func signalMask() throws(AttachError) -> UInt64 {
     var mask: UInt64 = 0
     let code = withUnsafeMutablePointer(to: &mask) {

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// Runs work on a thread of its own: ptrace belongs to a thread, and its end lets go whatever it still holds.
@@ -8,7 +7,6 @@ package enum TracerThread {
     init(_ body: @escaping () -> Void) { self.body = body }
   }
 
-  /// Waits for the end of `body`.
   package static func run<Value>(
     _ body: () throws(AttachError) -> Value
   ) throws(AttachError) -> Value {

@@ -1,40 +1,40 @@
 extension LeakReport {
   /// All groups of findings for which one thing is to blame, whatever the generic arguments and the tests.
-  public struct Culprit: Codable, Sendable, Equatable {
+  package struct Culprit: Codable, Sendable, Equatable {
     /// A test and what it made.
-    public struct Share: Codable, Sendable, Equatable {
+    package struct Share: Codable, Sendable, Equatable {
       /// Suite and function; nil for what belongs to no test.
-      public var test: String?
+      package var test: String?
       /// Number of leaks or suspects.
-      public var count: Int
+      package var count: Int
     }
 
     /// 16 hex digits, the same from run to run and machine to machine.
-    public var signature: String
+    package var signature: String
     /// Kind of the findings, as they have it themselves.
-    public var kind: String
+    package var kind: String
     /// Type that has the field, or of the object, without generic arguments.
-    public var type: String
+    package var type: String
     /// The field that holds the reference, without indices; nil if a function is to blame.
-    public var field: String?
+    package var field: String?
     /// The function that made the object or in which the task waits; nil if a field is to blame.
-    public var function: String?
+    package var function: String?
     /// The dependency that all objects belong to: then the function is the user's that started it.
-    public var package: String?
+    package var package: String?
     /// What is to blame, in a few words: "`onEvent` of App.Probe".
-    public var title: String
+    package var title: String
     /// Number of groups.
-    public var groups: Int
+    package var groups: Int
     /// Leaks or suspects of all groups.
-    public var count: Int
+    package var count: Int
     /// Objects of all groups; nil for suspects.
-    public var objectCount: Int?
+    package var objectCount: Int?
     /// Bytes of all groups.
-    public var totalBytes: Int
+    package var totalBytes: Int
     /// The tests that made them, the most first; nil where findings are not grouped by tests.
-    public var tests: [Share]?
+    package var tests: [Share]?
     /// Signatures of the groups, the worst first.
-    public var findings: [String]
+    package var findings: [String]
 
     /// - Parameter findings: the groups, the worst first; not empty.
     init(_ blame: Blame, _ findings: [Finding]) {

@@ -15,7 +15,7 @@ extension LeakReport {
       public var frames: [Frame]
 
       /// Makes a trace; see the properties for the meaning of each part.
-      public init(role: String, frames: [Frame]) {
+      package init(role: String, frames: [Frame]) {
         self.role = role
         self.frames = frames
       }
@@ -33,7 +33,7 @@ extension LeakReport {
     public var backtraces: [Trace]?
 
     /// Makes a diagnostic; see the properties for the meaning of each part.
-    public init(
+    package init(
       kind: String, message: String, details: [String: String] = [:], backtrace: Backtrace? = nil,
       backtraces: [Trace]? = nil
     ) {

@@ -10,16 +10,16 @@ extension LeakReport {
     /// File name of the executable or library, without its directory.
     public var module: String
     /// Offset of the instruction from the start of the module, in bytes.
-    public var offset: UInt64
+    package var offset: UInt64
     /// True for a call that the compiler inlined into the next frame.
-    public var inlined: Bool
+    package var inlined: Bool
     /// True for code of the toolchain or the operating system, false for code of the program.
-    public var system: Bool
+    package var system: Bool
     /// The dependency that the code belongs to, by where its source file lies: "swift-nio"; nil for the user's own.
     public var package: String?
 
     /// Makes a frame; see the properties for the meaning of each part.
-    public init(
+    package init(
       symbol: String, file: String? = nil, line: Int? = nil, module: String, offset: UInt64 = 0, inlined: Bool = false,
       system: Bool = false
     ) {
@@ -73,7 +73,7 @@ extension LeakReport {
     public var frames: [Frame]
 
     /// Makes a backtrace of the given frames, innermost first.
-    public init(frames: [Frame] = []) {
+    package init(frames: [Frame] = []) {
       self.frames = frames
     }
   }

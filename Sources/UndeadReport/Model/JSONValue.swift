@@ -45,22 +45,22 @@ extension LeakReport {
 
 extension JSONValue {
   /// The value of a key of an object; nil for anything else.
-  public subscript(key: String) -> LeakReport.JSONValue? {
+  package subscript(key: String) -> LeakReport.JSONValue? {
     if case .object(let object) = self { object[key] } else { nil }
   }
 
   /// The elements of an array; empty for anything else.
-  public var elements: [LeakReport.JSONValue] {
+  package var elements: [LeakReport.JSONValue] {
     if case .array(let array) = self { array } else { [] }
   }
 
   /// The text of a string; nil for anything else.
-  public var text: String? {
+  package var text: String? {
     if case .string(let text) = self { text } else { nil }
   }
 
   /// A number; nil for anything else.
-  public var double: Double? {
+  package var double: Double? {
     switch self {
     case .integer(let integer): Double(integer)
     case .number(let number): number
@@ -69,7 +69,7 @@ extension JSONValue {
   }
 
   /// A truth value; nil for anything else.
-  public var truth: Bool? {
+  package var truth: Bool? {
     if case .bool(let truth) = self { truth } else { nil }
   }
 }

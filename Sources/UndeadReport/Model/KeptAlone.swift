@@ -1,23 +1,23 @@
 extension LeakReport {
   /// Objects that one timer, source, observer or task alone keeps, and that have no field for it: they may live on purpose, so
   /// they are no suspects.
-  public struct KeptAlone: Codable, Sendable, Equatable {
+  package struct KeptAlone: Codable, Sendable, Equatable {
     /// What keeps them.
-    public var kind: Suspect.Kind
+    package var kind: Suspect.Kind
     /// 16 hex digits, the same from run to run and machine to machine.
-    public var signature: String
+    package var signature: String
     /// Their type.
-    public var type: String
+    package var type: String
     /// How many there are.
-    public var count: Int
+    package var count: Int
     /// Bytes of all of them.
-    public var totalBytes: Int
+    package var totalBytes: Int
     /// What a run loop calls that thing; nil if no run loop has it.
-    public var item: String?
+    package var item: String?
     /// Where the first one was allocated.
-    public var allocation: Backtrace
+    package var allocation: Backtrace
     /// Where a task waits.
-    public var suspended: Backtrace?
+    package var suspended: Backtrace?
   }
 }
 

@@ -34,11 +34,11 @@ extension LeakReport {
     /// The references of the cycle in order, back to the first object; only for retain cycles.
     public var cycle: [Reference]?
     /// How many references are left out in the middle of a very long cycle; nil if none are.
-    public var omittedReferences: Int?
+    package var omittedReferences: Int?
     /// From a root, or from the object that nothing refers to, to the object of the program.
     public var retainPath: [PathStep]?
     /// Cycles among the objects that hang off the leak: they would leak even if it were fixed.
-    public var innerCycles: [[Reference]]?
+    package var innerCycles: [[Reference]]?
     /// What leaked with it, by type, the most bytes first.
     public var alsoLeaked: [TypeCount]
     /// The owner scope that ended before the objects died, where one watched them.
@@ -46,16 +46,16 @@ extension LeakReport {
     /// Where the first object was allocated.
     public var allocation: Backtrace
     /// A few of the other ways on which the allocating function was reached, if there are any.
-    public var otherAllocations: [Backtrace]?
+    package var otherAllocations: [Backtrace]?
     /// Distinct backtraces of the group's allocations, if there are several.
-    public var allocationPaths: Int?
+    package var allocationPaths: Int?
     /// Where a leaked task waits.
-    public var suspended: Backtrace?
+    package var suspended: Backtrace?
     /// How many references an object of it has, and whose they are: the first of the cycle for which not all are found, else
     /// the first object. Nil if that is not known.
-    public var references: ReferenceCount?
+    package var references: ReferenceCount?
     /// Why it is certain although words name objects of it; nil if none does.
-    public var certainty: Certainty?
+    package var certainty: Certainty?
     /// What to do, where the pattern is known.
     public var advice: String?
     /// Why the program cannot help it; only for known leaks.
@@ -64,7 +64,7 @@ extension LeakReport {
     public var test: TestIdentity?
 
     /// Makes a group; see the properties for the meaning of each part.
-    public init(
+    package init(
       signature: String, kind: Kind, count: Int = 1, objectCount: Int = 1, totalBytes: Int,
       objects: [LeakedObject] = [], cycle: [Reference]? = nil, retainPath: [PathStep]? = nil,
       innerCycles: [[Reference]]? = nil, alsoLeaked: [TypeCount] = [], scope: Scope? = nil,
@@ -101,7 +101,7 @@ extension LeakReport {
       public var backtrace: Backtrace
 
       /// Makes a scope; see the properties for the meaning of each part.
-      public init(name: String, backtrace: Backtrace) {
+      package init(name: String, backtrace: Backtrace) {
         self.name = name
         self.backtrace = backtrace
       }
@@ -147,7 +147,7 @@ extension LeakReport {
     public var size: Int
 
     /// Makes an object; see the properties for the meaning of each part.
-    public init(type: String, address: String, size: Int) {
+    package init(type: String, address: String, size: Int) {
       self.type = type
       self.address = address
       self.size = size
@@ -166,7 +166,7 @@ extension LeakReport {
     public var bytes: Int
 
     /// Makes a sum; see the properties for the meaning of each part.
-    public init(type: String, count: Int, bytes: Int) {
+    package init(type: String, count: Int, bytes: Int) {
       self.type = type
       self.count = count
       self.bytes = bytes
@@ -191,7 +191,7 @@ extension LeakReport {
     public var package: String?
 
     /// Makes a value; see the properties for the meaning of each part.
-    public init(
+    package init(
       type: String, field: String, fieldType: String? = nil, closure: Frame? = nil, captures: String? = nil
     ) {
       self.type = type
@@ -221,14 +221,14 @@ extension LeakReport {
       /// Name, as it was given or as it is known.
       public var name: String
       /// Strong references to the object of this step; only where a word of a thread is the root, and they are known.
-      public var references: Int?
+      package var references: Int?
       /// How many of these no field, element or capture accounts for.
-      public var owned: Int?
+      package var owned: Int?
       /// True if others may own these: another thread, a global, memory of no type.
-      public var shared: Bool?
+      package var shared: Bool?
 
       /// Makes a root; see the properties for the meaning of each part.
-      public init(
+      package init(
         kind: String, name: String, references: Int? = nil, owned: Int? = nil, shared: Bool? = nil
       ) {
         self.kind = kind
@@ -261,7 +261,7 @@ extension LeakReport {
     public var package: String?
 
     /// Makes a value; see the properties for the meaning of each part.
-    public init(
+    package init(
       root: Root? = nil, type: String, field: String, fieldType: String? = nil, closure: Frame? = nil,
       captures: String? = nil, item: String? = nil, mode: String? = nil, name: String? = nil
     ) {
@@ -277,7 +277,7 @@ extension LeakReport {
     }
 
     /// Makes a step of a reference.
-    public init(root: Root? = nil, _ reference: Reference) {
+    package init(root: Root? = nil, _ reference: Reference) {
       self.init(
         root: root, type: reference.type, field: reference.field, fieldType: reference.fieldType,
         closure: reference.closure, captures: reference.captures)
@@ -285,7 +285,7 @@ extension LeakReport {
     }
 
     /// The reference that the step follows.
-    public var reference: Reference {
+    package var reference: Reference {
       var reference = Reference(type: type, field: field, fieldType: fieldType, closure: closure, captures: captures)
       reference.package = package
       return reference

@@ -20,7 +20,7 @@ public struct LeakReport: Codable, Sendable, Equatable {
   /// Objects held only by what fires or waits.
   public var suspects: [Suspect]
   /// What one timer or task alone keeps, without a field for it: no suspects.
-  public var keptAlone: [KeptAlone] = []
+  package var keptAlone: [KeptAlone] = []
   /// Leaks of the toolchain, each with its reason.
   public var knownLeaks: [Leak]
   /// Uses of objects after they died.
@@ -28,12 +28,12 @@ public struct LeakReport: Codable, Sendable, Equatable {
   /// What is no leak but deserves a look.
   public var diagnostics: [Diagnostic]
   /// Leaks of earlier checks of the processes that turned out to be none.
-  public var refutedLeaks: [RefutedLeak] = []
+  package var refutedLeaks: [RefutedLeak] = []
   /// The state of all run loops, as `TrackedRunLoop.inspect()` tells it; nil if there are none.
   public var runLoops: JSONValue?
 
   /// Makes a report; the counts of `summary` are taken as they are.
-  public init(
+  package init(
     tool: Tool = Tool(), process: Process = Process(), summary: Summary = Summary(), leaks: [Leak] = [],
     suspects: [Suspect] = [], knownLeaks: [Leak] = [], zombies: [Zombie] = [], diagnostics: [Diagnostic] = [],
     runLoops: JSONValue? = nil
@@ -84,7 +84,7 @@ public struct LeakReport: Codable, Sendable, Equatable {
     public var durationSeconds: Double
 
     /// Makes a process; see the properties for the meaning of each part.
-    public init(
+    package init(
       path: String = "", arguments: [String] = [], pid: Int = 0, exitStatus: Int? = nil, signal: Int? = nil,
       startedAt: String = "", durationSeconds: Double = 0
     ) {
@@ -113,37 +113,37 @@ public struct LeakReport: Codable, Sendable, Equatable {
     /// Entries in `diagnostics`.
     public var diagnostics = 0
     /// Groups that a suppression took out.
-    public var suppressed = 0
+    package var suppressed = 0
     /// Blocks that the check looked at.
     public var liveBlocks = 0
     /// Bytes of them.
     public var liveBytes = 0
     /// How long the threads of the program stood still.
-    public var pauseMilliseconds = 0.0
+    package var pauseMilliseconds = 0.0
     /// How long the whole check took.
-    public var scanMilliseconds = 0.0
+    package var scanMilliseconds = 0.0
     /// False if no check was made, or it could not look at everything; `notes` says why.
     public var complete = true
     /// What the answer rests on, and whether it was seen to hold; nil if no process said so.
-    public var premises: Premises?
+    package var premises: Premises?
     /// What was dropped, not listed or suppressed, one sentence each.
     public var notes: [String] = []
     /// What became of the leaks that earlier checks found; nil if there was none before this one.
-    public var earlierChecks: EarlierChecks?
+    package var earlierChecks: EarlierChecks?
 
     /// Makes a summary of nothing.
-    public init() {}
+    package init() {}
   }
 
   /// Facts about the Swift runtime and the C library that were checked in the process itself before its first check for leaks.
-  public struct Premises: Codable, Sendable, Equatable {
+  package struct Premises: Codable, Sendable, Equatable {
     /// How many were compared with known objects; of several processes the least.
-    public var checked: Int
+    package var checked: Int
     /// Those that did not hold, one sentence each, with what is not answered for that reason.
-    public var failed: [String]
+    package var failed: [String]
 
     /// Makes a result.
-    public init(checked: Int, failed: [String] = []) {
+    package init(checked: Int, failed: [String] = []) {
       self.checked = checked
       self.failed = failed
     }
@@ -248,7 +248,7 @@ extension LeakReport {
   }
 
   /// Brings the counts of the summary in line with the lists.
-  public mutating func updateCounts() {
+  package mutating func updateCounts() {
     summary.leaks = leaks.count
     summary.leakedObjects = 0
     summary.leakedBytes = 0

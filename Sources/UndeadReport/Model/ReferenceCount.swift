@@ -1,17 +1,17 @@
 extension LeakReport {
   /// How many strong references an object has, and whose they are.
-  public struct ReferenceCount: Codable, Sendable, Hashable {
+  package struct ReferenceCount: Codable, Sendable, Hashable {
     /// References of one kind.
-    public struct Holder: Codable, Sendable, Hashable {
+    package struct Holder: Codable, Sendable, Hashable {
       /// Type of the objects that hold them.
-      public var type: String
+      package var type: String
       /// Field.
-      public var field: String
+      package var field: String
       /// Number of references.
-      public var count: Int
+      package var count: Int
 
       /// Makes a holder; see the properties for the meaning of each part.
-      public init(type: String, field: String, count: Int) {
+      package init(type: String, field: String, count: Int) {
         self.type = type
         self.field = field
         self.count = count
@@ -19,18 +19,18 @@ extension LeakReport {
     }
 
     /// Type of the object, where it is not known from what is beside it.
-    public var type: String?
+    package var type: String?
     /// Strong references to the object.
-    public var total: Int
+    package var total: Int
     /// Those that were found: of fields, elements and captures.
-    public var found: Int
+    package var found: Int
     /// Who holds those that were found, the most first; only some of many.
-    public var holders: [Holder]
+    package var holders: [Holder]
     /// What names the object and may own the others: `global`, `thread`, `memory`.
-    public var candidates: [String]?
+    package var candidates: [String]?
 
     /// Makes a count; see the properties for the meaning of each part.
-    public init(
+    package init(
       type: String? = nil, total: Int, found: Int, holders: [Holder] = [], candidates: [String]? = nil
     ) {
       self.type = type

@@ -2,65 +2,65 @@ import UndeadSystem
 
 extension LeakReport {
   /// A block that an earlier check of the same process called a leak, and that turned out to be none: a defect of the tool.
-  public struct RefutedLeak: Codable, Sendable, Equatable {
+  package struct RefutedLeak: Codable, Sendable, Equatable {
     /// How it turned out; a reader must expect kinds that it does not know.
-    public struct Kind: RawRepresentable, Codable, Sendable, Hashable {
+    package struct Kind: RawRepresentable, Codable, Sendable, Hashable {
       /// The text in JSON.
-      public var rawValue: String
+      package var rawValue: String
 
       /// Makes a kind of its text in JSON.
-      public init(rawValue: String) {
+      package init(rawValue: String) {
         self.rawValue = rawValue
       }
 
       /// The program freed it.
-      public static let freed = Kind(rawValue: "freed")
+      package static let freed = Kind(rawValue: "freed")
       /// It was freed or resized where that is not seen.
-      public static let gone = Kind(rawValue: "gone")
+      package static let gone = Kind(rawValue: "gone")
       /// Memory of the program leads to it.
-      public static let reached = Kind(rawValue: "reached")
+      package static let reached = Kind(rawValue: "reached")
       /// A stack or a register names it, perhaps by a stale value.
-      public static let named = Kind(rawValue: "named")
+      package static let named = Kind(rawValue: "named")
       /// It was retained or released.
-      public static let counted = Kind(rawValue: "counted")
+      package static let counted = Kind(rawValue: "counted")
     }
 
     /// How it turned out.
-    public var kind: Kind
+    package var kind: Kind
     /// Its type, as in ``LeakedObject``.
-    public var type: String
+    package var type: String
     /// Its address as hexadecimal text.
-    public var address: String
+    package var address: String
     /// Its bytes.
-    public var size: Int
+    package var size: Int
     /// Why the earlier check was certain; nil if no word named it.
-    public var certainty: Certainty?
+    package var certainty: Certainty?
     /// True if a weak or unowned reference may have brought it back, which a program may well do.
-    public var isRevived: Bool
+    package var isRevived: Bool
     /// Number of the check that called it a leak, from 1.
-    public var calledByCheck: Int
+    package var calledByCheck: Int
     /// Number of the check that found out, or that was to come next.
-    public var refutedByCheck: Int
+    package var refutedByCheck: Int
     /// Where it was allocated.
-    public var allocation: Backtrace
+    package var allocation: Backtrace
     /// Where it was freed; nil if that was not seen, or it is still there.
-    public var end: Backtrace?
+    package var end: Backtrace?
     /// What leads to it.
-    public var path: String?
+    package var path: String?
   }
 
   /// Why it is certain that nobody holds what leaked although words named it: all references that counts include were found.
-  public struct Certainty: Codable, Sendable, Equatable {
+  package struct Certainty: Codable, Sendable, Equatable {
     /// `number`: a word of a number names it. `place`: a place that may be out of use, of a frame, of a task or of a tail.
     /// Empty: such a word names another block that holds it.
-    public var namedBy: [String]
+    package var namedBy: [String]
     /// How often it is retained; nil where this is not known.
-    public var strong: Int?
+    package var strong: Int?
     /// How many of these references are of what leaked.
-    public var counted: Int?
+    package var counted: Int?
 
     /// Makes a certainty; see the properties for the meaning of each part.
-    public init(namedBy: [String] = [], strong: Int? = nil, counted: Int? = nil) {
+    package init(namedBy: [String] = [], strong: Int? = nil, counted: Int? = nil) {
       self.namedBy = namedBy
       self.strong = strong
       self.counted = counted
@@ -68,23 +68,23 @@ extension LeakReport {
   }
 
   /// What became of the leaks that earlier checks of the processes found.
-  public struct EarlierChecks: Codable, Sendable, Equatable {
+  package struct EarlierChecks: Codable, Sendable, Equatable {
     /// Checks before this one.
-    public var checks = 0
+    package var checks = 0
     /// Blocks that they called leaks.
-    public var leaks = 0
+    package var leaks = 0
     /// Of these, such as were freed, resized, retained, released, or reached again.
-    public var refuted = 0
+    package var refuted = 0
     /// Such as a stack or a register names again, perhaps by a stale value.
-    public var named = 0
+    package var named = 0
     /// Such as a weak or unowned reference may have brought back.
-    public var revived = 0
+    package var revived = 0
 
     /// Makes numbers of nothing.
-    public init() {}
+    package init() {}
 
     /// Adds the numbers of other processes.
-    public mutating func add(_ other: EarlierChecks) {
+    package mutating func add(_ other: EarlierChecks) {
       checks.addSaturating(UInt64(clamping: other.checks))
       leaks.addSaturating(UInt64(clamping: other.leaks))
       refuted.addSaturating(UInt64(clamping: other.refuted))

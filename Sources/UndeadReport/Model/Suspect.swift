@@ -41,22 +41,22 @@ extension LeakReport {
     /// From the object back to what holds it.
     public var holdsBack: [Reference]?
     /// True if the object's field for what holds it is weak or unowned; nil for a strong one.
-    public var holdsBackWeakly: Bool?
+    package var holdsBackWeakly: Bool?
     /// What a thread's frame names: each reference in order, the last one leads back to the first object.
     public var cycle: [Reference]?
     /// Where the first one was allocated.
     public var allocation: Backtrace
     /// Where a task waits.
-    public var suspended: Backtrace?
+    package var suspended: Backtrace?
     /// How many references the first one has, and whose they are; nil if that is not known.
-    public var references: ReferenceCount?
+    package var references: ReferenceCount?
     /// What to do.
     public var advice: String?
     /// The test that made them; only where findings are grouped by tests.
     public var test: TestIdentity?
 
     /// Makes a group; see the properties for the meaning of each part.
-    public init(
+    package init(
       kind: Kind, signature: String, count: Int = 1, totalBytes: Int, objects: [LeakedObject] = [],
       retainPath: [PathStep] = [], holdsBack: [Reference]? = nil, cycle: [Reference]? = nil,
       allocation: Backtrace = Backtrace(), suspended: Backtrace? = nil, advice: String? = nil, test: TestIdentity? = nil

@@ -13,7 +13,7 @@ extension LeakReport {
     public var line: Int?
 
     /// Makes an identity; see the properties for the meaning of each part.
-    public init(name: String, suite: String, library: String, file: String? = nil, line: Int? = nil) {
+    package init(name: String, suite: String, library: String, file: String? = nil, line: Int? = nil) {
       self.name = name
       self.suite = suite
       self.library = library
@@ -28,7 +28,7 @@ extension LeakReport {
     static let initializer = "init"
 
     /// True if both are the same test, at whatever line.
-    public func isSameTest(as other: TestIdentity) -> Bool {
+    package func isSameTest(as other: TestIdentity) -> Bool {
       (name, suite, library) == (other.name, other.suite, other.library)
     }
 

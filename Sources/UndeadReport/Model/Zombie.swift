@@ -18,11 +18,11 @@ extension LeakReport {
     /// The method that would have run, or the field that was used: `Poller.tick()`.
     public var member: String?
     /// `read` or `write`; only for fields.
-    public var operation: String?
+    package var operation: String?
     /// Like ``thread``, for the one that let the object die.
     public var deallocationThread: String?
     /// Time from the death to the first use, in milliseconds.
-    public var ageMilliseconds: Double?
+    package var ageMilliseconds: Double?
     /// What else is known, in one sentence.
     public var details: String?
     /// What to do.
@@ -35,7 +35,7 @@ extension LeakReport {
     public var access: Backtrace
 
     /// Makes a zombie; see the properties for the meaning of each part.
-    public init(
+    package init(
       kind: String, type: String, message: String, address: String, thread: String, count: Int = 1,
       signature: String = "", member: String? = nil, operation: String? = nil, deallocationThread: String? = nil,
       ageMilliseconds: Double? = nil, details: String? = nil, advice: String? = nil,

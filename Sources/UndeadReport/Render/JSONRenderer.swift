@@ -37,7 +37,7 @@ public struct ReportFileError: Error, Sendable, Equatable, CustomStringConvertib
   public var message: String
 
   /// Makes an error of its message.
-  public init(message: String) {
+  package init(message: String) {
     self.message = message
   }
 

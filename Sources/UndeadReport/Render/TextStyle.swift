@@ -9,15 +9,15 @@ public struct TextOptions: Sendable {
   /// Most frames of a stack that are shown.
   public var depth = 16
   /// Also the frames of the toolchain at the inner end of a stack.
-  public var allFrames = false
+  package var allFrames = false
   /// How many culprits are shown of leaks, and as many of suspects and of uses of dead objects.
   public var top = 20
   /// False: a block for each group, even where several have one culprit.
-  public var groupsByCulprit = true
+  package var groupsByCulprit = true
   /// The text after the number of those that are left out: how to see them.
   package var hint = ""
   /// Why each leak is certain.
-  public var explains = false
+  package var explains = false
   /// How the tool was called, in commands that a report proposes.
   package var command = "undead"
   /// Files inside this directory are shown relative to it; empty: all as the compiler recorded them.

@@ -13,7 +13,7 @@ public struct SnapshotError: Error, Equatable, Sendable, CustomStringConvertible
   public var detail: String
 
   /// Makes an error about a byte of the file.
-  public init(_ reason: Reason, byte: Int, _ detail: String) {
+  package init(_ reason: Reason, byte: Int, _ detail: String) {
     self.reason = reason
     self.byte = byte
     self.detail = detail

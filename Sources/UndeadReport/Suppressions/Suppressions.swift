@@ -3,7 +3,7 @@
 /// `Documentation/suppressions.md` describes the format.
 public struct Suppressions: Sendable {
   /// What a rule looks at.
-  public enum Subject: String, Sendable, CaseIterable {
+  package enum Subject: String, Sendable, CaseIterable {
     /// Function, source file or module of any frame of the allocation.
     case leak
     /// Types of the cycle, the path or the root objects.
@@ -21,13 +21,13 @@ public struct Suppressions: Sendable {
   }
 
   /// One line of a file.
-  public struct Rule: Sendable {
+  package struct Rule: Sendable {
     /// What the rule looks at.
-    public var subject: Subject
+    package var subject: Subject
     /// The pattern as it stands in the file.
-    public var pattern: String
+    package var pattern: String
     /// The text after `#`.
-    public var reason: String?
+    package var reason: String?
     /// Name of the file, as given.
     public var file: String
     /// Line in the file, from 1.
@@ -41,7 +41,7 @@ public struct Suppressions: Sendable {
   }
 
   /// The rules, in the order of the files.
-  public private(set) var rules: [Rule] = []
+  package private(set) var rules: [Rule] = []
 
   /// Makes a set without rules.
   public init() {}

@@ -23,7 +23,6 @@ public class RunLoopClock: @unchecked Sendable {
 
   init() {}
 
-  /// The present instant.
   package var now: Int64 { fatalError("RunLoopClock is abstract") }
 
   /// The date of an instant; `Date.distantFuture` for `Int64.max`.
@@ -48,7 +47,6 @@ public class RunLoopClock: @unchecked Sendable {
   /// A loop that lives by this clock begins to want to know when the clock jumps. Most clocks never do.
   func addJumpObserver(_ observer: TrackedRunLoop) {}
 
-  /// Undoes `addJumpObserver(_:)`.
   func removeJumpObserver(_ observer: TrackedRunLoop) {}
 }
 

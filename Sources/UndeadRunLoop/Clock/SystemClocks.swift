@@ -81,7 +81,6 @@ private struct DateOffset: ~Copyable {
 }
 
 extension KernelClock {
-  /// The present instant.
   var now: Int64 {
     switch self {
     case .monotonic: undead_loop_monotonic()

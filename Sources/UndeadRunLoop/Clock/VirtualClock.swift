@@ -91,7 +91,6 @@ public final class VirtualClock: RunLoopClock, @unchecked Sendable {
     }
   }
 
-  /// A task no longer sleeps.
   func remove(_ sleep: TaskSleep) { state.withLock { $0.sleepers.removeAll { $0.sleep === sleep } } }
 
   private func move(_ change: (Int64) -> Int64) {

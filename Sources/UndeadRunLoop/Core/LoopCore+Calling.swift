@@ -123,7 +123,6 @@ extension TrackedTimer {
     return taken
   }
 
-  /// Whether there is something to take.
   @inline(__always)
   var hasWork: Bool { action != nil || target != nil }
 }

@@ -22,7 +22,6 @@ extension LoopCore {
     }
   }
 
-  /// The same for one mode.
   @discardableResult
   func enqueue(_ item: WorkQueue.Item, mode: Int32) -> Bool {
     withLock {
@@ -33,7 +32,6 @@ extension LoopCore {
     }
   }
 
-  /// The same for modes by name.
   @discardableResult
   func enqueue(_ item: WorkQueue.Item, modes: [TrackedRunLoop.Mode]) -> Bool {
     modes.count == 1 ? enqueue(item, mode: modes[0].index) : enqueue(item, modes: modes.map(\.index))

@@ -9,9 +9,7 @@ import Synchronization
 struct LoopState: ~Copyable {
   /// The loop that uses this state, nil while it waits for reuse.
   var loop: Unmanaged<TrackedRunLoop>?
-  /// What else is known of that loop.
   var identity: LoopIdentity?
-  /// The loop takes nothing any more.
   var isFinished = false
   /// Its thread still runs jobs, or will hand them over.
   var takesJobs = true
@@ -25,7 +23,6 @@ struct LoopState: ~Copyable {
 
   /// The number of the thread that runs the loop or that it belongs to, 0 if it is nobody's.
   var owner: UInt = 0
-  /// The kernel's id of that thread.
   var threadID: Int32 = 0
   var sleep = SleepState()
   /// Another thread scheduled something since the loop last slept: more may follow soon.
@@ -77,7 +74,6 @@ enum LoopStatePool {
   }
   private static let states = Locked(States())
 
-  /// Every state that there ever was.
   static var all: [LoopCore] { states.withLock { $0.all } }
   static var lockForForks: LoopLock { states.lock }
 
@@ -171,7 +167,6 @@ struct LoopCore: @unchecked Sendable, Equatable {
     return try body()
   }
 
-  /// The name of the loop, empty if it is gone.
   var name: String { withLock { state.pointee.identity }?.name ?? "" }
 
   /// Calls `body` with the lock, or returns nil if that stays held for `nanoseconds`.

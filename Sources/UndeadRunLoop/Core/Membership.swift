@@ -26,7 +26,6 @@ struct Membership: ~Copyable {
 
   private let word = Atomic<UInt>(Word.none)
 
-  /// Whether the item has ended.
   var isOver: Bool { Self.isOver(word.load(ordering: .acquiring)) }
 
   private static func isOver(_ bits: UInt) -> Bool { bits == Word.over || bits == Word.overLocked }

@@ -27,7 +27,6 @@ enum ModeTable {
     }
   }
 
-  /// Makes the table, if that is not done yet.
   static func prepare() { _ = intern("default") }
 
   static func name(_ mode: Int32) -> String { table.withLock { $0.names[Int(mode)] } }

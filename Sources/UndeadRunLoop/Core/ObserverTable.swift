@@ -45,7 +45,6 @@ struct ObserverTable: ~Copyable {
     return all
   }
 
-  /// A mode became common.
   mutating func widen(by mode: Int32) {
     for index in all.indices where all[index].modes.contains(ModeTable.commonMode) && !all[index].modes.contains(mode) {
       all[index].modes.append(mode)

@@ -90,7 +90,6 @@ struct SourceTable: ~Copyable {
     return all
   }
 
-  /// A mode became common.
   mutating func widen(by mode: Int32) {
     for number in records.keys where contains(number, in: ModeTable.commonMode) { _ = add(number, to: [mode]) }
   }
@@ -159,7 +158,6 @@ struct SourceTable: ~Copyable {
     numbers(waitingFor: descriptor).filter { records[$0]?.polled?.file != file }
   }
 
-  /// Numbers of the sources that wait for a descriptor.
   func numbers(waitingFor descriptor: Int32) -> [UInt64] { waiters[descriptor] ?? [] }
 
   /// Some descriptors to look whether they are still open, others each time.

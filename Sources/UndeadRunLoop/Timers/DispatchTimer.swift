@@ -26,7 +26,6 @@ public final class DispatchTimer: Sendable {
   /// Guarded by the same lock; a field of its own, because reports name the field. nil once the timer has ended.
   @exclusivity(unchecked) nonisolated(unsafe) private var block: Tick?
   private let queue: DispatchQueue
-  /// The queue that was asked for.
   let target: DispatchQueue
   private let period: Int64
   private let repeats: Bool

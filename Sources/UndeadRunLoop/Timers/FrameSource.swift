@@ -1,7 +1,6 @@
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// What gives a display link its frames: ``TimedFrameSource`` or ``ManualFrameSource``.
 public class FrameSource: @unchecked Sendable {
-  /// The highest frame rate.
   var framesPerSecond: Int { fatalError("FrameSource is abstract") }
 
   init() {}
@@ -13,7 +12,6 @@ public class FrameSource: @unchecked Sendable {
   /// A display link needs notifications of frames that cannot be predicted.
   func add(_ listener: @escaping @Sendable (_ timestamp: Int64) -> Void) -> Int { 0 }
 
-  /// Undoes `add(_:)`.
   func remove(_ listener: Int) {}
 }
 
@@ -62,7 +60,6 @@ public final class ManualFrameSource: FrameSource, @unchecked Sendable {
     withExtendedLifetime(removed) {}
   }
 
-  /// How many links need notifications.
   var listenerCount: Int { listeners.withLock { $0.all.count } }
 
   /// A frame begins now.

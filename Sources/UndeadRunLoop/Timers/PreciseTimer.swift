@@ -18,7 +18,6 @@ public enum PreciseTimer {
   private static let lastNumber = Atomic<UInt64>(0)
   private static let tasks = Locked<[ID: DispatchTimer]>([:])
 
-  /// Makes the table of tasks, if that is not done yet.
   static func prepare() { tasks.withLock { _ in } }
 
   /// Calls `body` with the tasks, or returns nil if their table stays locked for `nanoseconds`.

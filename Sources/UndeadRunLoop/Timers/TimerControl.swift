@@ -10,7 +10,6 @@ extension TrackedTimer {
   /// The time between fires; zero for a timer that does not repeat.
   public var interval: Duration { isRepeating ? Instants.duration(period) : .zero }
 
-  /// Whether the timer fires more than once.
   var isRepeating: Bool { withHome { _ in flags.contains(.repeats) } }
 
   /// When the timer fires next.

@@ -41,7 +41,6 @@ extension TrackedTimer {
     }
   }
 
-  /// Counts a fire that nobody waited for.
   func noteFireByHand() {
     flags.insert(.hasFired)
     if tally != nil { withTally { $0.fires &+= 1 } }

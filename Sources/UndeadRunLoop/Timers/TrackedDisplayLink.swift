@@ -306,7 +306,6 @@ public final class TrackedDisplayLink: Sendable {
     }
   }
 
-  /// The loop that the link is in.
   var home: KnownLoop? { guarded.withLock { $0.state.loop } }
 
   private func nextFrame(after instant: Int64, default unknown: Int64) -> Int64 {

@@ -15,7 +15,6 @@ import Synchronization
 ///
 /// All members are safe to call from any thread.
 public final class TrackedTimer: Sendable {
-  /// What a timer calls.
   typealias Callback = (TrackedTimer) throws -> Void
 
   /// A block, or a method in its place. A struct, because the compiler wraps functions that pass through generic code, also
@@ -33,7 +32,6 @@ public final class TrackedTimer: Sendable {
   }
 
   enum Kind: UInt8 {
-    /// It does nothing.
     case idle
     /// `action` is called.
     case block
@@ -64,11 +62,8 @@ public final class TrackedTimer: Sendable {
     static let relative = Flags(rawValue: 16)
     /// What it captures belongs to the loop's thread: it must be called and released there.
     static let confined = Flags(rawValue: 32)
-    /// `interval` repeats.
     static let repeats = Flags(rawValue: 64)
-    /// It was scheduled at least once.
     static let wasScheduled = Flags(rawValue: 128)
-    /// A delayed perform.
     static let performer = Flags(rawValue: 256)
     /// A target or an owner that is gone ends the timer.
     static let endsWithTarget = Flags(rawValue: 512)
@@ -82,7 +77,6 @@ public final class TrackedTimer: Sendable {
     static let backdated = Flags(rawValue: 8192)
     /// The library's own: it ends with its loop, and on any thread, and there is nothing to tell of that.
     static let quiet = Flags(rawValue: 16384)
-    /// It was called at least once.
     static let hasFired = Flags(rawValue: 32768)
   }
 
@@ -105,7 +99,6 @@ public final class TrackedTimer: Sendable {
   let extras = TimerExtrasReference()
 
   enum Home {
-    /// In no loop.
     static let none: UInt = 0
     /// In no loop, and some thread is reading or changing it.
     static let locked: UInt = 1

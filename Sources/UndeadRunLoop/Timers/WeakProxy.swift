@@ -1,7 +1,6 @@
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// What stands in for an object without keeping it alive.
 public protocol WeakProxying<Target>: AnyObject {
-  /// What it stands for.
   associatedtype Target: AnyObject
   /// The object, nil once it is gone.
   var target: Target? { get }

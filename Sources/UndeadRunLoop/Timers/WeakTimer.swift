@@ -209,7 +209,6 @@ extension WeakTimer {
       }
     }
 
-    /// The timer has ended.
     func letGo() {
       let old = state.withLock { state in
         defer { state = (nil, nil) }

@@ -34,6 +34,5 @@ package struct Bytes: Equatable {
 
   package var array: [UInt8] { [UInt8](bytes) }
 
-  /// Two digits for each, as build ids are written.
   package var hex: String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 }

@@ -22,7 +22,6 @@
     // An initializer that fails runs it, too, and its reason must stay.
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// What the system knows of the folder.
     package var status: stat? {
       var status = stat()
       return fstat(descriptor, &status) == 0 ? status : nil

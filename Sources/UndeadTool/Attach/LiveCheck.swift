@@ -8,14 +8,12 @@ struct LiveCheck {
   private let first: ProcessSnapshot
 
   /// - Parameter timeout: in seconds; nil for the usual.
-  /// - Throws: `ToolError` that says why it cannot be checked.
   init(of pid: pid_t, wantsHeap: Bool, timeout: Double?) throws(ToolError) {
     self.pid = pid
     self.timeout = timeout
     first = try ProcessSnapshot(of: pid, wantsHeap: wantsHeap, timeout: timeout)
   }
 
-  /// Finds the names of the program's code.
   var symbolizer: Symbolizer { first.symbolizer }
 
   /// Shows what was found; returns the exit status of the tool.

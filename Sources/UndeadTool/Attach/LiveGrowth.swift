@@ -1,4 +1,3 @@
-import Glibc
 import UndeadHeap
 import UndeadReport
 import UndeadSystem
@@ -14,8 +13,6 @@ struct LiveGrowth {
   let timeout: Double?
 
   /// Takes both checks and shows the difference; returns the exit status of the tool.
-  ///
-  /// - Throws: `ToolError` (failure) if the process ended before the second one.
   func show(_ pipeline: ReportPipeline, _ sink: OutputSink) throws(ToolError) -> Int32 {
     // A user who stops it wants to know what it has seen.
     Interruptions.hold()

@@ -7,7 +7,6 @@ struct LiveRecorder {
   let pid: pid_t
   var sample: SampleSetting?
 
-  /// Begins to record, and says what can be done then.
   func begin() throws(ToolError) {
     let places = try put()
     Message.answer(
@@ -24,7 +23,6 @@ struct LiveRecorder {
     try put()
   }
 
-  /// Ends the recording, and says so.
   func end() throws(ToolError) {
     do throws(AttachError) {
       let ending = try LiveRecording.end(pid)

@@ -17,7 +17,6 @@ struct ProcessSnapshot {
   private let file: AnyObject
 
   /// - Parameter timeout: in seconds; nil for the usual.
-  /// - Throws: `ToolError`: there is no such process (misuse), or it gave no snapshot (failure).
   init(of pid: pid_t, wantsHeap: Bool, timeout: Double?) throws(ToolError) {
     if try Self.needsCopy(pid) {
       try self.init(copyOf: pid, wantsHeap: wantsHeap, timeout: timeout)

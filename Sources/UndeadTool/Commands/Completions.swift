@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import UndeadSystem
 
 extension CompletionKind {
@@ -17,7 +16,6 @@ extension CompletionKind {
     }
   }
 
-  /// Processes of this user.
   static var ownProcesses: CompletionKind {
     .custom { _, _, _ in processes }
   }

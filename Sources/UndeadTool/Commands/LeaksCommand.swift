@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import UndeadHeap
 import UndeadReport
 import UndeadSystem
@@ -80,7 +79,6 @@ struct LeaksCommand: ParsableCommand {
     throw ExitCode(try check.show(pipeline, kept, sink))
   }
 
-  /// What is only for a process.
   private func checkFilesOnly() throws(ToolError) {
     for input in inputs where inputs.count > 1 {
       guard let pid = HeapSource.process(input) else { continue }

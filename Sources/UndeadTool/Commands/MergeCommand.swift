@@ -70,9 +70,6 @@ struct MergeCommand: ParsableCommand {
 }
 
 extension ReportPipeline {
-  /// Shows many reports as one.
-  ///
-  /// - Returns: the exit status that the findings ask for.
   func emitMerged(_ reports: [HostInput<LeakReport>], to sink: OutputSink) throws(ToolError) -> Int32 {
     let merged = MergedReport(reports, options: options, tool: Self.tool)
     switch display.format {
@@ -85,7 +82,6 @@ extension ReportPipeline {
     return merged.report.summary.complete || !merged.report.leaks.isEmpty ? 0 : ExitStatus.toolFailure
   }
 
-  /// Shows many heaps as one.
   func emitMerged(_ heaps: [HostInput<HeapReport>], to sink: OutputSink) throws(ToolError) -> Int32 {
     let merged = MergedHeap(heaps, tool: Self.tool)
     switch display.format {

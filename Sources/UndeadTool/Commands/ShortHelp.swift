@@ -2,7 +2,6 @@
 struct ShortHelp {
   let verb: String
   let purpose: String
-  /// Commands, each with what it is for.
   let examples: [(command: String, purpose: String)]
   /// As they are typed, with what they do.
   let options: [(option: String, effect: String)]

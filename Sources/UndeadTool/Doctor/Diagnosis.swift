@@ -11,7 +11,6 @@ struct Diagnosis: Encodable, Equatable {
   var check: String
   var state: State
   var text: String
-  /// What to do; nil if nothing needs to be done.
   var advice: String?
 
   static func ok(_ check: String, _ text: String) -> Diagnosis { Diagnosis(check: check, state: .ok, text: text) }

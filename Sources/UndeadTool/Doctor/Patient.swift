@@ -1,4 +1,3 @@
-import Glibc
 import UndeadReport
 import UndeadSystem
 
@@ -47,7 +46,6 @@ enum Patient {
     }
   }
 
-  /// Runs one under the tool, as `undead run` would.
   static func check(by library: PreloadLibrary) throws(ToolError) -> Result {
     let start = SystemClock.now()
     let run = try SupervisedRun(
@@ -77,7 +75,6 @@ enum Patient {
     return Result(snapshot: snapshot, report: report, seconds: seconds, symbolSeconds: symbolSeconds)
   }
 
-  /// Starts one that waits until it is ended.
   static func startWaiting() throws(Spawn.Refusal) -> pid_t {
     try Spawn("/proc/self/exe", [word, waiting]).start()
   }

@@ -1,9 +1,7 @@
-import Glibc
 import UndeadReport
 
 /// What the files of a program tell of how it can be checked.
 enum ProgramChecks {
-  /// - Throws: `ToolError` (misuse) if there is no such program.
   static func all(of name: String) throws(ToolError) -> [Diagnosis] {
     let program = try ProgramLookup.find(name, path: System.environment("PATH"))
     let preflight = try Preflight(program: program, preloaded: System.environment("LD_PRELOAD") ?? "")

@@ -15,7 +15,6 @@ struct CoreOptions: ParsableArguments {
         + "times.", valueName: "directory"), completion: .directory)
   var binaries: [String] = []
 
-  /// - Throws: `ToolError` (misuse): one of them is no directory.
   func search() throws(ToolError) -> BinarySearch {
     for (option, directory) in [("--sysroot", sysroot)] + binaries.map({ ("--binaries", $0) }) {
       guard let directory, !System.isDirectory(directory) else { continue }

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadHeap
 import UndeadReport
 import UndeadSystem
@@ -6,14 +5,11 @@ import UndeadSystem
 /// Where a heap comes from: a file, a core file, or a process that is asked for one.
 struct HeapSource {
   private let path: String
-  /// As the user named it.
   private let name: String
-  /// The process that was asked.
   let pid: pid_t?
   private let answer: ProcessSnapshot?
   private let core: SavedCore?
 
-  /// - Throws: `ToolError`: no such file or process (misuse), or the process gave no heap (failure).
   init(_ input: String, timeout: Double?, core options: CoreOptions) throws(ToolError) {
     if let pid = Self.process(input) {
       self = try HeapSource(process: pid, timeout: timeout)
@@ -45,8 +41,6 @@ struct HeapSource {
   }
 
   /// Keeps the heap, with the names of its code, to be shown elsewhere.
-  ///
-  /// - Throws: `ToolError` (misuse) if it comes from a heap file.
   func save(to destination: String) throws(ToolError) {
     guard core != nil || pid != nil else {
       throw .misuse("--save keeps the heap of a process or a core file, and '\(name)' is neither; leave it out")
@@ -55,12 +49,8 @@ struct HeapSource {
       path, of: try SnapshotFile.load(path), ending: core?.ending, at: destination, symbolizer: symbolizer)
   }
 
-  /// Finds the names of the program's code.
   var symbolizer: Symbolizer { core?.symbolizer ?? answer?.symbolizer ?? Symbolizer() }
 
-  /// Reads the heap.
-  ///
-  /// - Throws: `ToolError` that names the input and what is wrong with it.
   func heap() throws(ToolError) -> LoadedHeap {
     let file = try file()
     guard file.hasGraph else {

@@ -1,10 +1,8 @@
-import Glibc
 import UndeadSystem
 
 /// Files that the user names to be read as a whole.
 enum InputFile {
   /// - Parameter what: the file, as words of an error.
-  /// - Throws: `ToolError` (misuse) that says why the file cannot be read.
   static func content(_ path: String, as what: String) throws(ToolError) -> [UInt8] {
     if let content = WholeFile.read(named: path) { return content }
     throw .misuse("cannot read \(what): \(reason(errno))")

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadHeap
 import UndeadReport
 import UndeadSystem
@@ -15,7 +14,6 @@ enum MergeInput {
   case heap(HeapReport)
 
   /// - Parameter leaks: of a heap file, take the leaks.
-  /// - Throws: `ToolError` (misuse) that names the file and what is wrong with it.
   init(file: String, leaks: Bool, core: CoreOptions) throws(ToolError) {
     if System.isDirectory(file) { throw .misuse("'\(file)' is a directory; name a file that undead wrote") }
     let state: SavedState

@@ -6,20 +6,16 @@ import UndeadReport
 struct SavedCore {
   /// What was found in it: a file in memory, as long as this lives.
   private let content: ReplicaFile
-  /// Finds the names of the program's code.
   let symbolizer: Symbolizer
   /// That ended the program; nil if a debugger wrote the core file while it ran.
   let signal: Int32?
 
-  /// The path of a snapshot file.
   var path: String { content.path }
 
   /// True if a file is a core file, or one that has to be uncompressed.
   static func claims(_ file: String) -> Bool { CoreFile.isCore(path: file) || CoreFile.isCompressed(path: file) }
 
   /// Looks into a core file.
-  ///
-  /// - Throws: `ToolError` that names the file, and what is wrong with it or with the program's files.
   init(_ file: String, _ options: CoreOptions, wantsHeap: Bool) throws(ToolError) {
     let search = try options.search()
     let library = try PreloadLibrary.ofThisTool()
@@ -46,7 +42,6 @@ struct SavedCore {
   /// What ended the program, for those who keep what is in the core file.
   var ending: Ending? { signal.map { .signalled($0) } }
 
-  /// What leaked.
   func snapshot() throws(ToolError) -> Snapshot {
     var snapshot = try SnapshotFile.load(path)
     snapshot.symbols = symbolizer.symbolize(snapshot).symbols

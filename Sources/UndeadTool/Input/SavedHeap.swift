@@ -3,7 +3,6 @@ import UndeadReport
 
 /// Heap files, with errors that name the file.
 enum SavedHeap {
-  /// Keeps a heap file of a session.
   static func keep(
     _ file: SessionFile, of snapshot: Snapshot, ending: Ending? = nil, at path: String
   ) throws(ToolError) {

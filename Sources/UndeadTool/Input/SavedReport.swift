@@ -15,7 +15,6 @@ enum SavedReport {
   /// Reads a file of either kind, or looks into a core file.
   ///
   /// - Parameter core: where the files of a core file's program are; nil if there is no core file to be expected.
-  /// - Throws: `ToolError` (misuse) that names the file and what is wrong with it.
   init(file: String, core: CoreOptions? = nil) throws(ToolError) {
     if let core, SavedCore.claims(file) {
       self = .snapshot(try SavedCore(file, core, wantsHeap: false).snapshot(), file: file)
@@ -30,7 +29,6 @@ enum SavedReport {
     try self.init(content: try InputFile.content(file, as: "'\(file)'"), file: file)
   }
 
-  /// Reads what was in a file of either kind.
   init(content: [UInt8], file: String) throws(ToolError) {
     guard Self.isJSON(content) else {
       self = .snapshot(

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadHeap
 import UndeadReport
 
@@ -14,8 +13,6 @@ enum SavedState {
   }
 
   /// Reads a file of any kind, or looks into a core file.
-  ///
-  /// - Throws: `ToolError` (misuse) that names the file and what is wrong with it.
   init(file path: String, core options: CoreOptions) throws(ToolError) {
     if SavedCore.claims(path) {
       let core = try SavedCore(path, options, wantsHeap: true)
@@ -47,7 +44,6 @@ enum SavedState {
       "'\(path)' is a census, which 'undead watch' compares; give heap files (undead heap PID --save FILE)")
   }
 
-  /// The findings of a file of any kind.
   var report: SavedReport {
     switch self {
     case .heap(let graph): .snapshot(graph.heap.file.snapshot, file: graph.file)

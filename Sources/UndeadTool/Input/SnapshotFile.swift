@@ -4,8 +4,6 @@ import UndeadSystem
 /// Snapshot files, with errors that name the file.
 enum SnapshotFile {
   /// Reads a snapshot that the instrument just wrote.
-  ///
-  /// - Throws: `ToolError` (failure): the check is lost.
   static func load(_ path: String) throws(ToolError) -> Snapshot {
     do {
       return try Snapshot(contentsOfFile: path)
@@ -21,16 +19,12 @@ enum SnapshotFile {
   /// Makes sure, before any work is done, that a snapshot can be kept at `path`.
   ///
   /// - Parameter option: the one that names it.
-  /// - Throws: `ToolError` (misuse) that says why not.
   static func checkWritable(_ path: String, option: String = "--save") throws(ToolError) {
     guard let code = FileReplacement.obstacle(at: path) else { return }
     throw .misuse(
       "cannot keep the snapshot in '\(path)' (\(option)): \(SystemError.text(code)); name a file that you can write")
   }
 
-  /// Keeps a snapshot.
-  ///
-  /// - Throws: `ToolError` (failure) if it could not be written.
   static func save(_ snapshot: Snapshot, to path: String) throws(ToolError) {
     if let code = FileReplacement.write(snapshot.encoded(), to: path) {
       throw .failure("cannot keep the snapshot in '\(path)': \(SystemError.text(code))")

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// Starts the program exactly as the tool itself was started, but for its environment.
@@ -7,8 +6,6 @@ enum Launcher {
   ///
   /// The program stays in the tool's process group and terminal, inherits its descriptors (all of the tool's own are
   /// closed), its signal dispositions, and gets `mask` as its signal mask.
-  ///
-  /// - Throws: `ToolError` (misuse) if the system refuses to run it.
   static func start(
     executable: String, arguments: [[UInt8]], environment: [[UInt8]], mask: sigset_t
   ) throws(ToolError) -> pid_t {

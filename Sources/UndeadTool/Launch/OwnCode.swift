@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// The pages of the tool's own code and of its libraries' tables, which count as its memory as long as they are mapped.

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadReport
 import UndeadSystem
 
@@ -13,7 +12,6 @@ struct Preflight: Equatable {
   ///
   /// - Parameters:
   ///   - preloaded: the user's own `LD_PRELOAD`, "" for none.
-  /// - Throws: `ToolError` (misuse) if the program cannot run at all.
   init(program: String, preloaded: String) throws(ToolError) {
     executable = try Self.interpreterOfScript(program)
     obstacle = Self.obstacle(inPreloaded: preloaded) ?? Self.obstacle(in: executable)

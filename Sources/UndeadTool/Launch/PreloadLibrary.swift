@@ -1,4 +1,3 @@
-import Glibc
 import UndeadReport
 import UndeadSystem
 
@@ -8,7 +7,6 @@ struct PreloadLibrary: Equatable {
 
   let path: String
 
-  /// The library of the running tool.
   static func ofThisTool() throws(ToolError) -> PreloadLibrary {
     try find(tool: SymbolicLink.target("/proc/self/exe") ?? "")
   }
@@ -17,7 +15,6 @@ struct PreloadLibrary: Equatable {
   ///
   /// - Parameters:
   ///   - tool: path of the running tool, links resolved.
-  /// - Throws: `ToolError` (failure) that names the places that were looked at.
   static func find(tool: String) throws(ToolError) -> PreloadLibrary {
     let directory = tool.split(separator: "/", omittingEmptySubsequences: false).dropLast().joined(separator: "/")
     let candidates = ["\(directory)/\(fileName)", "\(directory)/../lib/undead/\(fileName)"]
@@ -63,8 +60,6 @@ struct PreloadLibrary: Equatable {
   }
 
   /// The same library under a name that `LD_PRELOAD` can express: it has no way to quote blanks and colons.
-  ///
-  /// - Throws: `ToolError` (failure) if there is no such name.
   func usable(linkedFrom directory: String) throws(ToolError) -> PreloadLibrary {
     guard path.contains(where: { $0 == " " || $0 == ":" }) else { return self }
     let link = "\(directory)/\(Self.fileName)"

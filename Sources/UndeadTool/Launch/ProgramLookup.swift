@@ -1,11 +1,8 @@
-import Glibc
 import UndeadSystem
 
 /// Finds the file that the system would run for a command, as `execvp` does.
 enum ProgramLookup {
   /// Resolves `command` by `PATH` unless it has a slash.
-  ///
-  /// - Throws: `ToolError` (misuse) that says why the command cannot be run.
   static func find(_ command: String, path: String?) throws(ToolError) -> String {
     guard !command.isEmpty else {
       throw .misuse("the program's name is empty; usage: undead run [options] -- PROGRAM ARGUMENTS...")

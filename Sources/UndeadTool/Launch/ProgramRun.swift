@@ -1,4 +1,3 @@
-import Glibc
 import UndeadReport
 import UndeadSystem
 
@@ -47,8 +46,6 @@ final class ProgramRun {
   }
 
   /// Waits for the end of the program and reports.
-  ///
-  /// - Returns: the exit status of the tool.
   func finish() throws(ToolError) -> Int32 {
     try run.finish(onSnapshot: reportOnRequest, onLook: memory == nil ? nil : lookAtMemory, report: report)
   }
@@ -101,7 +98,6 @@ final class ProgramRun {
     try SavedHeap.keep(heap, of: snapshot, ending: ending, at: path)
   }
 
-  /// What the processes logged so far about uses of dead objects.
   private func zombieLogs() -> ZombieLogs {
     options.zombies.isOn ? ZombieLogs(session: run.session.folder, program: run.pid) : ZombieLogs()
   }

@@ -14,7 +14,6 @@ enum SignalName {
     ("IO", SIGIO), ("PWR", SIGPWR), ("SYS", SIGSYS),
   ]
 
-  /// Names of the signals that a program can handle.
   static var catchable: [String] {
     names.filter { ![SIGKILL, SIGSTOP, SIGCHLD].contains($0.number) }.map(\.name)
   }

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadAttach
 import UndeadReport
 import UndeadSystem
@@ -11,10 +10,8 @@ final class SupervisedRun {
   /// The command, which cannot be another process before its end was seen.
   let process: ProcessHandle
   private let executable: String
-  /// As text, for the report.
   private let arguments: [String]
   private let supervisor: Supervisor
-  /// Set when the command was seen to have ended.
   private(set) var ending: Ending?
 
   /// What is loaded into the command, and its environment.
@@ -80,7 +77,6 @@ final class SupervisedRun {
   ///   - onSnapshot: called when the user asks for a snapshot.
   ///   - onLook: called at the time that it returned the last time (see `SystemClock.now()`), at first at once; nil for never.
   ///   - report: reports on the ended command, and returns the exit status that its findings ask for.
-  /// - Returns: the exit status of the tool.
   func finish(
     wasEnded: Bool = false, onSnapshot: () -> Void = {}, onLook: (() -> UInt64)? = nil,
     report: (Ending) throws(ToolError) -> Int32

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// How a program ended.
@@ -57,7 +56,6 @@ final class Supervisor {
     sigaddset(&set, SIGXFSZ)
   }
 
-  /// Starts a program under this supervisor, its state in the directory `session`; see `Launcher.start`.
   func start(
     executable: String, arguments: [[UInt8]], environment: [[UInt8]], session: SessionFolder
   ) throws(ToolError) -> pid_t {
@@ -69,7 +67,6 @@ final class Supervisor {
     return pid
   }
 
-  /// Waits until the program ends, however long that takes.
   func wait(for pid: pid_t, onSnapshot: () -> Void) throws(ToolError) -> Ending {
     while true {
       if let ending = try wait(for: pid, until: .max, onSnapshot: onSnapshot) { return ending }
@@ -80,7 +77,6 @@ final class Supervisor {
   ///
   /// - Parameters:
   ///   - onSnapshot: called when the tool gets the user's snapshot signal.
-  /// - Throws: `ToolError` (failure) if the program's status cannot be had.
   func wait(for pid: pid_t, until time: UInt64, onSnapshot: () -> Void) throws(ToolError) -> Ending? {
     while true {
       var status: Int32 = 0

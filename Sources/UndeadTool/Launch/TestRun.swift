@@ -35,8 +35,6 @@ final class TestRun {
   }
 
   /// Waits for the end of the tests and reports.
-  ///
-  /// - Returns: the exit status of the tool.
   func finish() throws(ToolError) -> Int32 {
     try run.finish(report: report)
   }
@@ -66,7 +64,6 @@ final class TestRun {
     return verdict == 0 && !gaps.isEmpty ? ExitStatus.toolFailure : verdict
   }
 
-  /// Why no test process was seen.
   private func reasonForNothing(_ ending: Ending) -> String {
     guard run.session.folder.has("relay") else {
       return "the instrument was not loaded into 'swift test' ('\(swift)'): the dynamic loader refused it "

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// How much of the memory that a process may have is in use.

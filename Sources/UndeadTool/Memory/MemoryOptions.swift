@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import UndeadSystem
 
 /// When, how often and how many heaps are written because memory gets short.
@@ -25,7 +24,6 @@ struct MemoryOptions: ParsableArguments {
     if snapshotEvery == 0 { throw ValidationError("--snapshot-every: give a time with its unit, like 10min") }
   }
 
-  /// A watch over a process, if one is wanted.
   func watch(over pid: pid_t) -> MemoryWatch? {
     snapshotAt.map { mark in
       var root = ""

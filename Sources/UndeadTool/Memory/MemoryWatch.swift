@@ -20,7 +20,6 @@ struct MemoryWatch {
   /// None is taken before this time.
   private var earliest: UInt64 = 0
   private var last: (time: UInt64, share: Double)?
-  /// When to look next (see `SystemClock.now()`).
   private(set) var nextLook: UInt64
 
   static let calm: UInt64 = 1_000_000_000

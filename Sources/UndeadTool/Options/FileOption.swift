@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// What an option may do in a file that came with a package: the author of the package wrote it, not the user.

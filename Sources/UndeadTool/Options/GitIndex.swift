@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// The list of files that git knows of a working tree.

@@ -9,7 +9,6 @@ import ArgumentParser
 /// The options of all commands, as the parser itself describes them.
 struct OptionTable {
   struct Option: Equatable {
-    /// With dashes: `--output`, `-o`.
     var names: [String]
     var takesValue: Bool
     /// True if the value is a path; of `--report` the part after the equals sign is.
@@ -27,10 +26,8 @@ struct OptionTable {
     }
   }
 
-  /// Names of the commands.
   var commands: Set<String> { Set(options.keys) }
 
-  /// All options of a command.
   func options(of command: String) -> [Option] { options[command] ?? [] }
 
   /// - Parameter name: with dashes.
@@ -38,7 +35,6 @@ struct OptionTable {
     options[command]?.first { $0.names.contains(name) }
   }
 
-  /// True if any command has the option.
   func isKnown(_ name: String) -> Bool {
     options.values.contains { $0.contains { $0.names.contains(name) } }
   }

@@ -12,10 +12,8 @@ struct StackOptions: ParsableArguments {
         + "as --no-stacks). (default: full)", valueName: "full|sampled|none"))
   var stacks: Stacks?
 
-  /// Whether the report is to be without backtraces.
   func leavesOut(_ report: DisplayOptions) -> Bool { stacks == Stacks.none || report.noStacks }
 
-  /// - Throws: `ValidationError` if other options ask for something else.
   func check(_ report: DisplayOptions, sample: SampleSetting?, zombies: ZombieOptions) throws {
     guard let stacks else { return }
     if report.noStacks, stacks != .none {

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import UndeadReport
 import UndeadSystem
 
@@ -25,7 +24,6 @@ struct StandingOptions: Equatable {
   /// The options for a command of the tool.
   ///
   /// - Parameter arguments: of the tool, the command first.
-  /// - Throws: `ToolError` (misuse) that names the place.
   static func load(for arguments: [String]) throws(ToolError) -> StandingOptions {
     let words = System.environment(variable)
     let file = ProjectFiles.nearest(fileName, from: System.currentDirectory)
@@ -128,7 +126,6 @@ struct StandingOptions: Equatable {
     entries.append(Entry(argument: "\(long)=\(value)", place: place))
   }
 
-  /// What an option may do in a file.
   private static func kind(of option: String, place: String) throws(ToolError) -> FileOption {
     switch FileOption(option) {
     case .refused(let reason):

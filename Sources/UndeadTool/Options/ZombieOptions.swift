@@ -4,9 +4,7 @@ import UndeadReport
 /// Options of the verbs that can look for uses of dead objects.
 struct ZombieOptions: ParsableArguments {
   enum Mode: String, ExpressibleByArgument, CaseIterable {
-    /// Dead objects are kept as they are.
     case keep
-    /// Their memory is protected, too.
     case `guard`
   }
   enum Policy: String, ExpressibleByArgument, CaseIterable { case trap, report }
@@ -66,7 +64,6 @@ struct ZombieOptions: ParsableArguments {
     }
   }
 
-  /// True if dead objects are to be kept.
   var isOn: Bool { zombies || zombieMode != nil || zombieGuard != nil }
 
   /// What the library in the program reads from its environment (`Documentation/options.md`).

@@ -6,7 +6,6 @@ extension ReportPipeline {
   /// Shows what grew between two heaps, and what changed in their leaks.
   ///
   /// - Parameter rules: what may not grow.
-  /// - Returns: the exit status: that for a failure if there is more than before of what counts as one.
   func emitGrowth(
     from old: SavedState.SavedGraph, to new: SavedState.SavedGraph, rules: [GrowthRule], sink: OutputSink,
     progress: Progress

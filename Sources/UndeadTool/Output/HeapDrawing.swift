@@ -43,8 +43,6 @@ struct HeapDrawing {
 
 extension OutputSink {
   /// Writes a profile, which is no text.
-  ///
-  /// - Throws: `ToolError`: it would go to a terminal (misuse), or could not be made or written (failure).
   func writeProfile(_ bytes: () throws -> [UInt8]) throws(ToolError) {
     if isTerminal { throw .misuse("a profile is no text for a terminal; name a file with --output") }
     let made: [UInt8]

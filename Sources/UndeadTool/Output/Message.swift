@@ -1,4 +1,3 @@
-import Glibc
 import UndeadReport
 import UndeadSystem
 
@@ -7,7 +6,6 @@ import UndeadSystem
 /// Messages quote names of files, processes, functions and options, which need not be trusted. They are `TextLine`s: a literal
 /// is as it is written here, what is put into it is made visible.
 enum Message {
-  /// Writes a line to standard error.
   static func say(_ line: TextLine) {
     _ = System.write(Array("undead: \(line.plain)\n".utf8), to: STDERR_FILENO)
   }

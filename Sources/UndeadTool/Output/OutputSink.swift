@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// Where a report goes: standard error, standard output, or a file that was looked at before any work was done.
@@ -41,7 +40,6 @@ final class OutputSink {
   ///
   /// - Parameters:
   ///   - option: the option that names the file.
-  /// - Throws: `ToolError` (misuse) if it cannot be written.
   init(file: String, option: String = "--output", number: Int? = nil) throws(ToolError) {
     self.number = number
     name = "'\(file)'"
@@ -78,8 +76,6 @@ final class OutputSink {
   }
 
   /// Writes a report, or more of one.
-  ///
-  /// - Throws: `ToolError` (failure) if not all of it could be written.
   func write(_ bytes: some Collection<UInt8>) throws(ToolError) {
     if let descriptor {
       guard let code = System.write(bytes, to: descriptor) else { return }
@@ -93,8 +89,6 @@ final class OutputSink {
   }
 
   /// Writes a report in a form of JSON.
-  ///
-  /// - Throws: `ToolError` (failure): it could not be made or not all of it written.
   func writeJSON<Bytes: Collection<UInt8>>(_ bytes: () throws -> Bytes) throws(ToolError) {
     let made: Bytes
     do {

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadReport
 import UndeadSystem
 
@@ -14,14 +13,12 @@ final class Progress {
     self.isOn = isOn
   }
 
-  /// Shows the step that a process is at.
   func show(_ state: ProcessState) {
     guard state.stage == .scanning || !state.step.isEmpty else { return clear() }
     let share = state.progress > 0 ? " \(state.progress / 10) %" : ""
     show("\(state.step.isEmpty ? "looking for leaks" : state.step)\(share)")
   }
 
-  /// Shows a step of the tool itself.
   func show(_ line: TextLine) {
     let text = line.plain
     let now = SystemClock.now()
@@ -32,7 +29,6 @@ final class Progress {
     _ = System.write(Array("\r\u{1B}[Kundead: \(text)".utf8), to: STDERR_FILENO)
   }
 
-  /// Removes the line.
   func clear() {
     start = nil
     guard !shown.isEmpty else { return }

@@ -10,14 +10,12 @@ struct ReportPipeline {
   let options: ReportOptions
   private let further: [(format: ReportFormat, sink: OutputSink)]
   private let groupsByTest: Bool
-  /// Finds the names of code.
   var symbolizer = Symbolizer(environment: { System.environment($0) })
 
   /// Reads the suppression files and opens the files of further reports.
   ///
   /// - Parameters:
   ///   - groupsByTest: true to group findings by the test that made them.
-  /// - Throws: `ToolError` (misuse) that names the file, and the line that is wrong.
   init(
     options display: DisplayOptions, verdict: VerdictOptions, groupsByTest: Bool = false
   ) throws(ToolError) {
@@ -44,7 +42,6 @@ struct ReportPipeline {
   ///   - notes: what else the reader must know.
   ///   - isComplete: false if something that should have been checked was not.
   ///   - save: where to keep the program's snapshot, with its symbols; nil for nowhere.
-  /// - Returns: the exit status that the findings ask for.
   func emit(
     _ snapshots: [Snapshot], of process: LeakReport.Process? = nil, zombies: ZombieLogs = ZombieLogs(),
     notes: [String], isComplete: Bool, save: String?, to sink: OutputSink, progress: Progress
@@ -131,7 +128,6 @@ struct ReportPipeline {
   ///
   /// - Parameters:
   ///   - save: where to keep the uses of dead objects, if there are any; nil for nowhere.
-  /// - Returns: the exit status that this asks for.
   func emitUnchecked(
     _ process: LeakReport.Process, reason: String, zombies: ZombieLogs = ZombieLogs(), save: String? = nil,
     to sink: OutputSink
@@ -151,7 +147,6 @@ struct ReportPipeline {
     return status(report, isKnown: false)
   }
 
-  /// Says that there was nothing to check.
   func emitWithoutSwift(_ process: LeakReport.Process, to sink: OutputSink) throws(ToolError) {
     let note = "no Swift runtime was seen in '\(process.path)' or its children, so there was nothing to check"
     try emitWithoutSnapshot(process, note: note, isComplete: true, to: sink)
@@ -176,8 +171,6 @@ struct ReportPipeline {
   // MARK: Saved reports
 
   /// Shows saved snapshots, or one JSON report, again.
-  ///
-  /// - Returns: the exit status that the findings ask for.
   func emit(_ inputs: [SavedReport], to sink: OutputSink, progress: Progress) throws(ToolError) -> Int32 {
     let snapshots = inputs.compactMap { if case .snapshot(let snapshot, _) = $0 { snapshot } else { nil } }
     if snapshots.count == inputs.count {
@@ -192,8 +185,6 @@ struct ReportPipeline {
   }
 
   /// Shows what changed between two saved reports.
-  ///
-  /// - Returns: the exit status: that for a failure if there is more than before of what counts as one.
   func emitDifference(
     from old: SavedReport, to new: SavedReport, sink: OutputSink, progress: Progress
   ) throws(ToolError) -> Int32 {
@@ -247,7 +238,6 @@ struct ReportPipeline {
     if sink.number == nil { StepSummary.append(report, options: repositoryOptions, besides: files) }
   }
 
-  /// The files that reports are written to.
   private var files: [String] { [display.output].compactMap(\.self) + display.furtherReports.map(\.file) }
 
   func writeFurtherReports(_ report: LeakReport, number: Int? = nil) throws(ToolError) {

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadSystem
 
 /// What `/proc` tells about a process.
@@ -11,7 +10,6 @@ enum ProcessFacts {
       .map { String(decoding: $0.dropFirst(start.count), as: UTF8.self) }
   }
 
-  /// True if the process exists and has not ended.
   static func isRunning(_ pid: pid_t) -> Bool {
     guard let state = statusField("State", file: "/proc/\(pid)/status") else { return false }
     return !state.hasPrefix("Z") && !state.hasPrefix("X")

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadAttach
 import UndeadSystem
 
@@ -17,8 +16,6 @@ final class SessionDirectory: Sendable {
   var path: String { folder.path }
 
   /// Makes a new session directory; removes those of tools that were killed.
-  ///
-  /// - Throws: `ToolError` (failure) if no place allows it.
   init() throws(ToolError) {
     var problems: [String] = []
     for place in Place.all {
@@ -199,17 +196,13 @@ final class SessionDirectory: Sendable {
     return nil
   }
 
-  /// The processes of this user that are under the tool now.
   static func runningProcesses() -> [pid_t] {
     sessionFolders().flatMap(\.processes).filter(ProcessFacts.isRunning).sorted()
   }
 
-  /// The states of all processes of the session, by pid.
   func states() -> [ProcessState] { folder.states }
 
   /// The session in which a process runs; nil if it was not started by `undead run`.
-  ///
-  /// - Throws: `ToolError` (failure) if it is another user's, and nothing can be done in that user's name.
   static func containing(_ pid: pid_t) throws(ToolError) -> SessionFolder? {
     // The process itself knows best, and its environment can mostly be read.
     if let path = ProcessFacts.environment("UNDEAD_SESSION", of: pid),

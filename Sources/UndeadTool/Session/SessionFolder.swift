@@ -1,4 +1,3 @@
-import Glibc
 import UndeadAttach
 import UndeadSystem
 
@@ -104,8 +103,6 @@ final class SessionFolder: Sendable {
   }
 
   /// Opens the newest snapshot of a process.
-  ///
-  /// - Throws: `ToolError` (failure) that says why it cannot be read.
   func snapshot(of state: ProcessState) throws(ToolError) -> SessionFile {
     try snapshot(named: state.newestSnapshot)
   }

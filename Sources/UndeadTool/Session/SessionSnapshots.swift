@@ -23,8 +23,6 @@ final class SessionSnapshots {
   }
 
   /// Those of the given files that were asked about.
-  ///
-  /// - Throws: `ToolError` (failure) if one that was asked about cannot be read.
   func snapshots(_ files: [String]) throws(ToolError) -> [Snapshot] {
     if let damage { throw damage }
     return files.compactMap { loaded[$0] }

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadAttach
 import UndeadSystem
 
@@ -21,8 +20,6 @@ struct SnapshotRequest {
   }
 
   /// The signal that the program's environment names, or the default one.
-  ///
-  /// - Throws: `ToolError` (misuse) if requests are turned off, or the number is none of a signal.
   static func signal(setting: String?) throws(ToolError) -> Int32 {
     let highest = SignalName.realTime.upperBound
     guard let setting, !setting.isEmpty else { return highest - 2 }
@@ -41,7 +38,6 @@ struct SnapshotRequest {
   /// - Parameters:
   ///   - timeout: in seconds, for the whole.
   /// - Returns: the snapshot, whose name is the caller's to take away.
-  /// - Throws: `ToolError` (failure) that says why there is none.
   func wait(timeout: Double, progress: Progress) throws(ToolError) -> SessionFile {
     let (before, state) = try answer(timeout: timeout, progress: progress)
     guard state.snapshotsWritten != before.snapshotsWritten else {
@@ -173,7 +169,6 @@ extension SnapshotRequest {
   /// A request to a process under the tool.
   ///
   /// - Parameter pid: of the program, or of the `undead run` that started it.
-  /// - Throws: `ToolError`: there is no such process, or it is not under the tool (misuse).
   init(of pid: pid_t, kind: Kind, argument: String = "") throws(ToolError) {
     guard ProcessFacts.isRunning(pid) else { throw .misuse("no such process: \(pid)") }
     let pid = SessionDirectory.program(of: pid) ?? pid

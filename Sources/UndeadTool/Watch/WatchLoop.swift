@@ -8,8 +8,6 @@ protocol WatchedWorld {
   /// Waits until then; returns earlier, with the reason, if something ends the watch.
   func wait(until time: Double) throws(ToolError) -> WatchEnd?
   /// Counts what is alive.
-  ///
-  /// - Throws: `ToolError` if that cannot be done now, or not at all.
   func census() throws(ToolError) -> TypeCounts
   /// Reports the progress.
   func show(_ text: String)
@@ -33,8 +31,6 @@ struct WatchLoop {
   static let patience = 10.0
 
   /// Runs to the end; returns what was seen.
-  ///
-  /// - Throws: `ToolError` if no census can be had.
   func run(_ world: some WatchedWorld) throws(ToolError) -> (series: CountSeries, end: WatchEnd) {
     var series = CountSeries()
     let start = world.now

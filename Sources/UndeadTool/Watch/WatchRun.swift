@@ -1,4 +1,3 @@
-import Glibc
 import UndeadHeap
 import UndeadReport
 import UndeadSystem

@@ -1,4 +1,3 @@
-import Glibc
 import UndeadAttach
 import UndeadHeap
 import UndeadReport
@@ -46,7 +45,6 @@ final class RunningProgram: WatchedWorld {
   private let progress = Progress()
   private let interrupts: sigset_t
 
-  /// - Throws: `ToolError` (misuse) if there is no such process, or it is not under the tool.
   init(_ pid: pid_t) throws(ToolError) {
     let request = try SnapshotRequest(of: pid, kind: .census)
     counter = ProcessCounter(process: request.process, session: request.session, signal: request.signal)
@@ -126,7 +124,6 @@ final class StartedProgram: WatchedWorld {
   /// The process that is meant: a script's is the one Swift program that it has started.
   ///
   /// - Parameter isMeant: true for a process that runs and that the program has started.
-  /// - Throws: `ToolError` (failure) if there are several.
   static func wanted(
     _ states: [ProcessState], program: pid_t, isMeant: (pid_t) -> Bool
   ) throws(ToolError) -> pid_t {

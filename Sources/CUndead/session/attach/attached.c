@@ -2,7 +2,6 @@
 #if UNDEAD_SUPPORTED
 // Recording that is put into a program that runs. Nothing of a session is here: no thread, no signal handler, no file. What
 // was recorded is read in a copy of the program's memory.
-#define _GNU_SOURCE
 #include "undead_attach.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -12,10 +11,8 @@
 #include "record/sample.h"
 #include "session/state/session.h"
 #include "session/buffers/text.h"
-#include "unwind/backtrace.h"
 #include "unwind/settings.h"
 #include <errno.h>
-#include <stddef.h>
 #include <time.h>
 
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *library);

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/attach/replica.h"
 #include "platform/images/c_library.h"
 #include "platform/images/files.h"
@@ -12,13 +11,11 @@
 #include "record/attached.h"
 #include "runtime/layout.h"
 #include "scan/graph.h"
-#include "session/check/check.h"
 #include "session/signals/guard.h"
 #include "session/snapshot/snapshot.h"
 #include "session/state/process.h"
 #include "session/state/state_file.h"
 #include "session/buffers/text.h"
-#include "world/given.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

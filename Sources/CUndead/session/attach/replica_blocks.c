@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // The blocks of a program that was not recorded.
-#define _GNU_SOURCE
 #include "glibc/heap.h"
 #include "platform/images/c_library.h"
 #include "platform/maps/holes.h"
@@ -13,7 +12,6 @@
 #include "platform/processor/thread_storage.h"
 #include "session/attach/replica.h"
 #include "session/buffers/text.h"
-#include "world/given.h"
 #include "world/helper.h"
 #include <dlfcn.h>
 #include <gnu/libc-version.h>

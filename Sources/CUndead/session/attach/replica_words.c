@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // Words that the program's memory does not have where a scan looks for them.
-#define _GNU_SOURCE
 #include "platform/maps/inheritance.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -12,7 +11,6 @@
 #include "session/attach/replica.h"
 #include <errno.h>
 #include <string.h>
-#include <sys/user.h>
 
 #define MOST_MODULES 65536u
 #define NEAR_BYTES 1024u       // of a stack: frames of malloc's own functions

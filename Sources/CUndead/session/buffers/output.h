@@ -1,8 +1,6 @@
 // Where a snapshot goes: a file, through a buffer, or memory. The first error stays and makes all that follows void.
 #pragma once
 #include "session/buffers/vector.h"
-#include <stdbool.h>
-#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 

@@ -2,8 +2,6 @@
 #pragma once
 #include "platform/system/text.h"
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 

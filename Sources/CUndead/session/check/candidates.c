@@ -1,12 +1,9 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/check/candidates.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
-#include "platform/processor/processor.h"
-#include "record/mode.h"
 #include "record/registry.h"
 #include "runtime/abi.h"
 #include "scan/graph.h"

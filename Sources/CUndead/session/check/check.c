@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/check/check.h"
 #include "platform/images/c_library.h"
 #include "platform/images/image_pages.h"

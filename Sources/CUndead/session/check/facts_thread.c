@@ -2,14 +2,12 @@
 #if UNDEAD_SUPPORTED
 // The sources of facts run code of the program's layers, which may allocate, wait for a lock or crash: on an ordinary
 // thread, which is over before the scan begins or is left to itself.
-#define _GNU_SOURCE
 #include "platform/memory/memory.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
 #include "session/stacks/calls.h"
 #include "session/sections/facts.h"
 #include "session/signals/guard.h"
-#include "session/buffers/text.h"
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>

@@ -2,7 +2,6 @@
 #if UNDEAD_SUPPORTED
 // Checks that nobody asked for and that write nothing: each compares its leaks with those of the checks before (refute.h), so that
 // any program becomes a test of the instrument. For scripts/check/refute.
-#define _GNU_SOURCE
 #include "platform/images/c_library.h"
 #include "session/check/refute.h"
 #include "undead_assertions.h"

@@ -9,7 +9,6 @@
 #include "world/helper.h"
 #include "world/world.h"
 #include <errno.h>
-#include <stddef.h>
 
 #if defined(__x86_64__)
 

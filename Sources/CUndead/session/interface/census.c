@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // The public function that counts live objects.
-#define _GNU_SOURCE
 #include "scan/census.h"
 #include "undead.h"
 #include "undead_assertions.h"
@@ -10,7 +9,6 @@
 #include "session/buffers/text.h"
 #include <errno.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define TABLE_BYTES (UNDEAD_CENSUS_TYPES * sizeof(undead_census_entry))

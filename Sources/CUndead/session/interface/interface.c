@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // The public functions of include/undead.h that look at the process.
-#define _GNU_SOURCE
 #include "platform/images/c_library.h"
 #include "undead.h"
 #include "undead_heap.h"
@@ -9,7 +8,6 @@
 #include "platform/system/own_file.h"
 #include "platform/memory/page.h"
 #include "session/check/check.h"
-#include "session/state/process.h"
 #include "session/state/settings.h"
 #include "session/buffers/text.h"
 #include "unwind/backtrace.h"

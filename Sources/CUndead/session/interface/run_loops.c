@@ -2,7 +2,6 @@
 #if UNDEAD_SUPPORTED
 #include "undead_run_loops.h"
 #include "platform/memory/own_data.h"
-#include <stddef.h>
 
 static undead_run_loop_runner runner;
 

@@ -1,18 +1,13 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/life/exec.h"
 #include "platform/memory/own_data.h"
-#include "session/life/exit.h"
 #include "session/state/interpose.h"
 #include "session/limits/limits.h"
 #include "session/limits/relay.h"
 #include "session/state/process.h"
 #include "session/state/state_file.h"
-#include <errno.h>
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <unistd.h>
 
 #define UNDEAD_PUBLIC __attribute__((visibility("default")))

@@ -1,10 +1,8 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/life/exit.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
-#include "platform/memory/thread_state.h"
 #include "session/check/check.h"
 #include "session/state/interpose.h"
 #include "session/stacks/interrupted.h"
@@ -19,7 +17,6 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>

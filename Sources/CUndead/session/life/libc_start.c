@@ -2,13 +2,11 @@
 #if UNDEAD_SUPPORTED
 // Interposes the function that runs the program's main: the last moment to register an exit handler that runs before
 // those of the libraries, and the first at which all constructors have run.
-#define _GNU_SOURCE
 #include "session/life/main_call.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
 #include "session/state/session.h"
 #include <dlfcn.h>
-#include <stddef.h>
 
 typedef int (*start_function)(undead_main_function, int, char **, void (*)(void), void (*)(void), void (*)(void), void *);
 

@@ -1,10 +1,8 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/life/signals.h"
 #include "platform/memory/own_data.h"
 #include "session/check/check.h"
-#include "session/life/exit.h"
 #include "session/signals/final_signal.h"
 #include "session/life/generations.h"
 #include "session/stacks/interrupted.h"

@@ -1,12 +1,10 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/state/interpose.h"
 #include "platform/memory/own_data.h"
 #include "session/limits/limits.h"
 #include "session/limits/relay.h"
 #include <spawn.h>
-#include <stddef.h>
 
 #define UNDEAD_PUBLIC __attribute__((visibility("default")))
 

@@ -1,13 +1,10 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // The functions by which a program sets and reads limits, interposed.
-#define _GNU_SOURCE
 #include "session/state/interpose.h"
 #include "platform/memory/own_data.h"
 #include "session/limits/limits.h"
 #include <errno.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <unistd.h>
 
 #define UNDEAD_PUBLIC __attribute__((visibility("default")))

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/limits/limits.h"
 #include "undead.h"
 #include "platform/memory/memory.h"
@@ -9,8 +8,6 @@
 #include "record/mode.h"
 #include "session/state/process.h"
 #include <errno.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <unistd.h>
 
 // The library itself, most of it the table of the parts of the address space, and what it loads.

@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // mlockall(), interposed: it would fill all of our tables, which are larger than what is used of them, with memory.
-#define _GNU_SOURCE
 #include "undead.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"

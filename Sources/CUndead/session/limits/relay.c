@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/limits/relay.h"
 #include "platform/memory/own_data.h"
 #include "record/reach.h"
@@ -8,7 +7,6 @@
 #include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdint.h>
 #include <string.h>
 #include <unistd.h>
 

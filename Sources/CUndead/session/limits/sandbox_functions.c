@@ -2,7 +2,6 @@
 #if UNDEAD_SUPPORTED
 // The functions by which a program asks the kernel to change its rules for this process, interposed: what they change
 // concerns the instrument, too.
-#define _GNU_SOURCE
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
@@ -16,7 +15,6 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>

@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #include "session/sections/census_section.h"
-#include "runtime/layout.h"
 #include "scan/census.h"
 
 typedef struct {

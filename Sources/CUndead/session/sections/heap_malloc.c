@@ -3,7 +3,6 @@
 // How glibc's malloc has cut up its memory, for the reader of a heap file, who knows the blocks: the parts of arenas, their tops,
 // what threads keep for themselves, and the pages that are there. In a copy of a process from malloc's own tables; in a process
 // that is recorded, where threads keep chunks that nobody lists, from the ring of arenas. Nothing for other allocators.
-#define _GNU_SOURCE
 #include "glibc/heap.h"
 #include "glibc/layout.h"
 #include "platform/maps/maps.h"

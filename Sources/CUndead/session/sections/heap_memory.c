@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // Where the resident memory of the process is: each mapping of /proc/self/smaps, but for what the instrument holds itself.
-#define _GNU_SOURCE
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -10,7 +9,6 @@
 #include "platform/memory/sort.h"
 #include "session/sections/heap_sections.h"
 #include "session/state/settings.h"
-#include "session/buffers/text.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -4,7 +4,6 @@
 #include "platform/memory/own_data.h"
 #include "record/mode.h"
 #include "record/sample.h"
-#include "session/state/state_file.h"
 
 typedef struct {
   uint32_t stack, unused;

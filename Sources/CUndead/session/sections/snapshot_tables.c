@@ -2,7 +2,6 @@
 #if UNDEAD_SUPPORTED
 #include "session/sections/snapshot_tables.h"
 #include "platform/maps/maps.h"
-#include "record/registry.h"
 #include "runtime/layout.h"
 #include "unwind/backtrace.h"
 

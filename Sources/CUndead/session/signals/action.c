@@ -1,11 +1,9 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/signals/action.h"
 #include "platform/memory/own_data.h"
 #include "session/signals/final_signal.h"
 #include "session/state/interpose.h"
-#include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

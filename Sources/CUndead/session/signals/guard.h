@@ -1,7 +1,6 @@
 // Containment of our own crashes: naming reads the program's memory and calls its runtime, and either may be damaged.
 #pragma once
 #include <signal.h>
-#include <stdbool.h>
 
 #pragma GCC visibility push(hidden)
 

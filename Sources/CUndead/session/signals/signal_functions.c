@@ -1,13 +1,11 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/signals/signal_functions.h"
 #include "platform/memory/own_data.h"
 #include "session/signals/action.h"
 #include "session/signals/guard.h"
 #include "session/state/interpose.h"
 #include "zombies/fault.h"
-#include <stddef.h>
 
 typedef void (*handler)(int);
 typedef handler (*signal_function)(int, handler);

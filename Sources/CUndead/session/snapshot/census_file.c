@@ -6,7 +6,6 @@
 #include "runtime/layout.h"
 #include "scan/census.h"
 #include "session/snapshot/snapshot.h"
-#include "session/state/state_file.h"
 #include "session/buffers/text.h"
 
 // A copy of the program fills it in.

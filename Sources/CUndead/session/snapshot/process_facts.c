@@ -1,9 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/snapshot/process_facts.h"
 #include "platform/images/c_library.h"
-#include "undead.h"
 #include "undead_attach.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
@@ -15,7 +13,6 @@
 #include "runtime/layout.h"
 #include "runtime/runtime.h"
 #include "scan/premises.h"
-#include "undead_sniffer.h"
 #include "zombies/premises.h"
 #include "session/state/process.h"
 #include "session/buffers/text.h"

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/snapshot/snapshot.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/index_map.h"
@@ -10,7 +9,6 @@
 #include "platform/memory/page.h"
 #include "platform/processor/processor.h"
 #include "scan/graph.h"
-#include "session/state/process.h"
 #include "session/state/settings.h"
 #include "session/state/state_file.h"
 #include "session/buffers/text.h"

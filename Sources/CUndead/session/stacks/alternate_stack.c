@@ -1,12 +1,9 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // The memory of a thread's alternate signal stack may be known to the kernel alone, and only the thread itself can ask.
-#define _GNU_SOURCE
 #include "platform/memory/own_data.h"
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 

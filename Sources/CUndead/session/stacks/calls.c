@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "undead_assertions.h"
 #include "platform/images/c_library.h"
 #include "undead_backtraces.h"

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/stacks/interrupted.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/memory.h"
@@ -12,8 +11,6 @@
 #include "record/abandoned.h"
 #include <dlfcn.h>
 #include <link.h>
-#include <stddef.h>
-#include <stdint.h>
 
 extern void *__libc_malloc(size_t size);
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *library);

@@ -3,9 +3,7 @@
 #pragma once
 #include "scan/proof.h"
 #include "scan/scan.h"
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 typedef struct undead_facts undead_facts;
 

@@ -3,7 +3,6 @@
 // What is known of the process that this code runs in: one structure (undead_session), which start.c fills in when a session begins,
 // forks or ends. The parts of a session that only ask (limits, checks, snapshots, signals) need no more than this file, and reach
 // start.c, which knows all of them, by the three functions that it leaves here.
-#define _GNU_SOURCE
 #include "session/state/process.h"
 #include "platform/memory/own_data.h"
 #include "platform/system/process_id.h"

@@ -2,7 +2,6 @@
 #pragma once
 #include "undead_replica.h"
 #include <stdbool.h>
-#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/state/settings.h"
 #include "platform/system/environment.h"
 #include "platform/memory/own_data.h"

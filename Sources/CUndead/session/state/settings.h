@@ -1,7 +1,6 @@
 // The environment variables that the session obeys, read once: the program may change its environment later.
 #pragma once
 #include "scan/scan.h"
-#include <stdbool.h>
 
 #pragma GCC visibility push(hidden)
 

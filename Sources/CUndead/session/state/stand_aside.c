@@ -1,15 +1,11 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
-#include "undead.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
 #include "record/allocator.h"
 #include "session/state/session.h"
-#include "session/state/settings.h"
 #include "session/buffers/text.h"
 #include <dlfcn.h>
-#include <stddef.h>
 
 // Weak references cost nothing when they are not there; a failing dlsym would leave an error for dlerror().
 extern void __asan_init(void) __attribute__((weak));

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/state/state_file.h"
 #include "platform/memory/own_data.h"
 #include "platform/system/own_file.h"

@@ -1,12 +1,10 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "session/state/swift_presence.h"
 #include "platform/images/files.h"
 #include <elf.h>
 #include <fcntl.h>
 #include <link.h>
-#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -3,7 +3,6 @@
 // Functions that are in libc.so.6 since 2.34 are referred to weakly, by the version that they had in libpthread and libdl,
 // and which later versions of libc.so.6 still have. What is newer than 2.26 altogether is found by name, once, when the
 // library is initialised or earlier if somebody asks: a reference to it would carry a version that older systems lack.
-#define _GNU_SOURCE
 #include "platform/images/c_library.h"
 #include "platform/images/imports.h"
 #include "platform/memory/own_data.h"
@@ -11,7 +10,6 @@
 #include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <link.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>

@@ -1,15 +1,11 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "platform/images/image_pages.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"
 #include "platform/processor/processor.h"
 #include <fcntl.h>
 #include <link.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/mman.h>
 
 #define ENTRIES 512u

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "platform/images/files.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -10,8 +9,6 @@
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "platform/maps/maps.h"
 #include "platform/maps/holes.h"
 #include "platform/maps/maps_internal.h"

@@ -1,11 +1,8 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "platform/memory/boundaries.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/resource.h>
 
 // As large, and as aligned, as a heap that glibc makes for a thread (malloc/arena.c, HEAP_MAX_SIZE).

@@ -5,13 +5,11 @@
 // A file is made (O_EXCL) under a name that leads nowhere else (O_NOFOLLOW), or taken if it is a regular file with one name
 // that this user has made. Nothing is truncated: what has the name is another file, or is replaced as a whole by rename.
 // Called by all code that opens a file to write: the state file, the log of zombies, snapshots.
-#define _GNU_SOURCE
 #include "platform/system/own_file.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>

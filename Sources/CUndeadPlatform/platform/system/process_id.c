@@ -1,11 +1,9 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "platform/system/process_id.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include <errno.h>
-#include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

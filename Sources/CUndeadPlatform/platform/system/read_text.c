@@ -3,7 +3,6 @@
 #include "platform/system/read_text.h"
 #include "platform/processor/processor.h"
 #include <fcntl.h>
-#include <stdbool.h>
 
 long undead_read_text_of(long descriptor, char *text, size_t size) {
   text[0] = 0;

@@ -1,11 +1,8 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "platform/system/seccomp.h"
 #include "platform/processor/processor.h"
 #include <fcntl.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
 // The value of one line of /proc/self/status, which is longer than any buffer where a process has many groups.

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "platform/system/system_calls.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/page.h"
@@ -8,8 +7,6 @@
 #if defined(__x86_64__)
 #include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>

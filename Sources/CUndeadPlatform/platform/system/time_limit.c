@@ -1,12 +1,9 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "platform/system/time_limit.h"
 #include "platform/system/environment.h"
 #include "platform/memory/own_data.h"
-#include "platform/processor/processor.h"
 #include "platform/system/read_text.h"
-#include <stdbool.h>
 
 #define LEAST_SECONDS 60u
 #define MOST_SECONDS 86400u

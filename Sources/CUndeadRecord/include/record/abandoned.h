@@ -4,7 +4,6 @@
 #include "platform/memory/thread_state.h"
 #include "unwind/walk_x86_64.h"
 #include <stdbool.h>
-#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 

@@ -3,7 +3,6 @@
 #pragma once
 #include "platform/memory/thread_state.h"
 #include "record/abandoned.h"
-#include <stdbool.h>
 
 // Code that enters hooks is in a section of its own, to distinguish its frames from those of the program.
 #ifdef __clang__

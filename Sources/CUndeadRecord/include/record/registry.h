@@ -2,9 +2,6 @@
 #pragma once
 #include "platform/processor/processor.h"
 #include "unwind/backtrace.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 

@@ -4,9 +4,7 @@
 #pragma once
 #include "record/mode.h"
 #include "unwind/settings.h"
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 

@@ -3,7 +3,6 @@
 #pragma once
 #include "unwind/walk_x86_64.h"
 #include <stdbool.h>
-#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 

@@ -2,7 +2,6 @@
 #pragma once
 #include "unwind/rule_x86_64.h"
 #include "platform/memory/spread.h"
-#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 

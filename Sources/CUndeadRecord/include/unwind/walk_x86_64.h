@@ -2,7 +2,6 @@
 #pragma once
 #include "platform/memory/thread_state.h"
 #include "unwind/pc_table.h"
-#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 

@@ -1,11 +1,9 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "record/attached.h"
 #include "platform/images/c_library.h"
 #include "platform/images/imports.h"
 #include "platform/memory/own_data.h"
-#include "platform/memory/thread_state.h"
 #include "record/allocator.h"
 #include "record/attach/images_x86_64.h"
 #include "record/mode.h"

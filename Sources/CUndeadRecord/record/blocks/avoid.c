@@ -1,14 +1,11 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "record/avoid.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"
-#include "platform/processor/processor.h"
 #include "platform/memory/spread.h"
-#include "platform/memory/thread_state.h"
 #include "record/mode.h"
 #include "record/registry.h"
 #include "record/way.h"

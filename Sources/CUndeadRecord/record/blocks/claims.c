@@ -12,13 +12,11 @@
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/spread.h"
-#include "platform/memory/thread_state.h"
 #include "record/free_filter.h"
 #include "record/way/hook_frame.h"
 #include "record/gate.h"
 #include "record/mode.h"
 #include "unwind/backtrace.h"
-#include <stddef.h>
 
 enum { SLOTS = UNDEAD_MOST_CLAIMS * 2 };
 

@@ -1,10 +1,8 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "record/registry.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
-#include "record/mode.h"
 #include "record/sparse.h"
 
 undead_leaf *undead_leaves[UNDEAD_LEAF_COUNT];

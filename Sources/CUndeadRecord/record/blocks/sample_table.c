@@ -4,7 +4,6 @@
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/spread.h"
-#include <stddef.h>
 
 #define FIRST_SLOTS 256u
 

@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // How large a block is, by the allocator that it is of.
-#define _GNU_SOURCE
 #include "record/allocator.h"
 #include "record/registry.h"
 #include <malloc.h>

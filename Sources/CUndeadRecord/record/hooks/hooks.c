@@ -2,11 +2,9 @@
 #if UNDEAD_SUPPORTED
 // The allocator's public functions, over glibc's own under their __libc_ names: no dlsym, so that they work from the
 // very first allocation. Each block that they hand out gets a word in the registry, each one they take back loses it.
-#define _GNU_SOURCE
 #include "record/avoid.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"
-#include "platform/memory/thread_state.h"
 #include "record/block_source.h"
 #include "record/free_filter.h"
 #include "record/gate.h"
@@ -29,7 +27,6 @@
 #include "unwind/store/store.h"
 #include <errno.h>
 #include <gnu/libc-version.h>
-#include <stddef.h>
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer) || \

@@ -1,7 +1,6 @@
 // What depends on the version of the C library that the program runs on.
 #pragma once
 #include <stdbool.h>
-#include <stdint.h>
 #include "platform/system/read_text.h"
 
 // From 2.38 on aligned_alloc() refuses alignments that are no power of two (malloc/malloc.c: __libc_aligned_alloc); before, it was

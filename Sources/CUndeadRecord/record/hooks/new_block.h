@@ -2,9 +2,6 @@
 #pragma once
 #include "glibc/layout.h"
 #include "record/way/hook_frame.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #define LARGEST_CACHED_BLOCK 1032u   // beyond, malloc takes the same way as calloc, which knows fresh memory
 #define LARGEST_CLEARED_TAIL (1u << 20)

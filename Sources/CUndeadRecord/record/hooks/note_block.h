@@ -1,6 +1,5 @@
 // What the hooks note of a block, inline.
 #pragma once
-#include "platform/memory/thread_state.h"
 #include "record/way/hook_frame.h"
 #include "record/hooks/new_block.h"
 #include "record/registry.h"

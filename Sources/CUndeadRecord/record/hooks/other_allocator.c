@@ -2,11 +2,9 @@
 #if UNDEAD_SUPPORTED
 // The hooks over another allocator than glibc's. Blocks of it begin at multiples of 16 if they have that many bytes, and
 // it tells how many they have; nothing else is known.
-#define _GNU_SOURCE
 #include "platform/images/imports.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
-#include "platform/memory/thread_state.h"
 #include "record/allocator.h"
 #include "record/avoid.h"
 #include "record/free_filter.h"
@@ -14,13 +12,11 @@
 #include "record/mode.h"
 #include "record/hooks/other_functions.h"
 #include "record/other_memory.h"
-#include "record/registry.h"
 #include "record/way.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <gnu/libc-version.h>
 #include <malloc.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "record/hooks/other_functions.h"
 #include "platform/images/c_library.h"
 #include "platform/images/imports.h"
@@ -11,7 +10,6 @@
 #include <dlfcn.h>
 #include <malloc.h>
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,7 +2,6 @@
 #pragma once
 #include "record/way/hook_frame.h"
 #include <link.h>
-#include <stddef.h>
 
 #pragma GCC visibility push(hidden)
 

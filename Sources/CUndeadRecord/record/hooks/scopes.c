@@ -1,13 +1,11 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "record/scopes.h"
 #include "platform/memory/own_data.h"
 #include "undead_scopes.h"
 #include "platform/system/process_id.h"
 #include "platform/memory/thread_state.h"
 #include "record/avoid.h"
-#include "record/mode.h"
 #include "record/registry.h"
 #include "record/way.h"
 #if defined(__x86_64__)

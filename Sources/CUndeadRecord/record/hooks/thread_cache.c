@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "record/way/thread_cache.h"
 #include "platform/system/environment.h"
 #include "platform/memory/memory.h"
@@ -14,7 +13,6 @@
 #include "record/way.h"
 #include <gnu/libc-version.h>
 #include <link.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,7 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
-#include "platform/memory/memory.h"
 #include "record/attached.h"
 #include "record/claims.h"
 #include "record/registry.h"

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "record/mode.h"
 #include "record/claims.h"
 #include "platform/memory/boundaries.h"

@@ -2,14 +2,12 @@
 #if UNDEAD_SUPPORTED
 // The memory of tasks, where the frames of asynchronous functions lie, one over the other like on a stack. It is cleared
 // like that of new blocks: what an ended call left in the holes of a frame would be a reference as long as the frame lives.
-#define _GNU_SOURCE
 #include "record/mode.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/thread_state.h"
 #include <dlfcn.h>
 #include <errno.h>
-#include <stddef.h>
 #include <string.h>
 
 // Exported by the concurrency library (stdlib/public/Concurrency/TaskAlloc.cpp).

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "record/sample.h"
 #include "platform/system/environment.h"
 #include "platform/memory/own_data.h"
@@ -15,7 +14,6 @@
 #include "record/sample_table.h"
 #include "unwind/backtrace.h"
 #include "unwind/pc_table.h"
-#include "unwind/settings.h"
 #include "unwind/store/store.h"
 #include <assert.h>
 #include <limits.h>

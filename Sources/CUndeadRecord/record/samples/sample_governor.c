@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "record/samples/sample_governor.h"
 #include "platform/memory/own_data.h"
 #include "unwind/rules/table_pages.h"

@@ -1,13 +1,11 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "record/samples/sample_lock.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
 #include <linux/futex.h>
 #include <signal.h>
-#include <stddef.h>
 #include <sys/mman.h>
 #include <time.h>
 

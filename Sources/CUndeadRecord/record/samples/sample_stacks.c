@@ -5,7 +5,6 @@
 #include "platform/memory/own_data.h"
 #include "platform/memory/spread.h"
 #include <assert.h>
-#include <stddef.h>
 #include <string.h>
 
 #define FRAMES_OF_BUDGET 2u    // a half of it

@@ -1,7 +1,6 @@
 // The backtraces of samples within a budget: whole, each once. Those that no live sample needs are thrown away when there is
 // no more room: an epoch ends. All under the lock of samples.
 #pragma once
-#include <stdbool.h>
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)

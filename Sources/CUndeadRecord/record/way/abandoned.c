@@ -1,13 +1,11 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "record/abandoned.h"
 #include "unwind/backtrace.h"
 #include "unwind/pc_table.h"
 #include "unwind/store/stack.h"
 #include <errno.h>
 #include <signal.h>
-#include <stddef.h>
 
 // The code that may be abandoned (gate.h).
 #ifdef __clang__

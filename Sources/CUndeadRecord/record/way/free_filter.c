@@ -3,7 +3,6 @@
 #include "record/free_filter.h"
 #include "platform/memory/own_data.h"
 #include "record/way.h"
-#include <stddef.h>
 
 undead_free_filter_function volatile undead_free_keeper;
 static undead_free_filter_function volatile free_watcher;

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "record/gate.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
@@ -8,7 +7,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <stddef.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>

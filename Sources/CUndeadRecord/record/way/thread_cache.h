@@ -3,9 +3,6 @@
 #pragma once
 #include "glibc/layout.h"
 #include "record/way/hook_frame.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 

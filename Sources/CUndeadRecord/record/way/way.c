@@ -2,7 +2,6 @@
 #if UNDEAD_SUPPORTED
 #include "record/way.h"
 #include "platform/memory/own_data.h"
-#include "platform/memory/thread_state.h"
 #include "record/allocator.h"
 #include "record/avoid.h"
 #include "record/block_source.h"

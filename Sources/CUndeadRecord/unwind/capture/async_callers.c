@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "unwind/async_callers.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
@@ -12,7 +11,6 @@ bool undead_async_wanted;
 #include "unwind/backtrace.h"
 #include "unwind/capture/known_x86_64.h"
 #include "unwind/capture/memo_x86_64.h"
-#include "unwind/settings.h"
 #include "unwind/store/stack.h"
 #include "unwind/store/store.h"
 #include <assert.h>

@@ -12,7 +12,6 @@
 #include "unwind/settings.h"
 #include "unwind/store/stack.h"
 #include "unwind/store/store.h"
-#include <assert.h>
 
 static uint64_t dropped;
 

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #if defined(__x86_64__)
 #include "unwind/capture/cache_pool.h"
 #include "platform/images/c_library.h"
@@ -10,7 +9,6 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
-#include <stddef.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 

@@ -10,11 +10,8 @@
 #include "unwind/capture/known_x86_64.h"
 #include "unwind/capture/memo_x86_64.h"
 #include "unwind/capture/odd_x86_64.h"
-#include "unwind/settings.h"
 #include "unwind/capture/site_x86_64.h"
 #include "unwind/store/stack.h"
-#include "unwind/store/store.h"
-#include <assert.h>
 #include <string.h>
 
 void undead_capture_leave(undead_unwind_cache *cache) {

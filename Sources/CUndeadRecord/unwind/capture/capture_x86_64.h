@@ -2,7 +2,6 @@
 #pragma once
 #include "unwind/store/store.h"
 #include "unwind/walk_x86_64.h"
-#include <stdbool.h>
 
 #pragma GCC visibility push(hidden)
 

@@ -2,7 +2,6 @@
 #pragma once
 #include "unwind/capture/capture_x86_64.h"
 #include "unwind/store/store.h"
-#include <stddef.h>
 
 #pragma GCC visibility push(hidden)
 

@@ -4,7 +4,6 @@
 #include "unwind/capture/memo_x86_64.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/page.h"
-#include "platform/memory/spread.h"
 #include "unwind/rules/images.h"
 #include "unwind/capture/odd_x86_64.h"
 #include "unwind/store/stack.h"

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #if defined(__x86_64__)
 #include "unwind/capture/odd_x86_64.h"
 #include <ucontext.h>

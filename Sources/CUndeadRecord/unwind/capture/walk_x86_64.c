@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #if defined(__x86_64__)
 #include "unwind/walk_x86_64.h"
 #include "platform/memory/memory.h"
@@ -10,7 +9,6 @@
 #include "unwind/capture/room_x86_64.h"
 #include "unwind/settings.h"
 #include "unwind/store/stack.h"
-#include <stddef.h>
 #include <ucontext.h>
 
 #define MAX_FRAME_BYTES (64ull << 20)

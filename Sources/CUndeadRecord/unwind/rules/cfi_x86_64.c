@@ -2,13 +2,11 @@
 #if UNDEAD_SUPPORTED
 // A small interpreter of .eh_frame: computes the rule of one instruction. The CFA, the return address and the registers that
 // functions keep are followed; what needs another one is left to libunwind.
-#define _GNU_SOURCE
 #if defined(__x86_64__)
 #include "unwind/rules/dwarf_reader.h"
 #include "unwind/rules/guess_x86_64.h"
 #include "unwind/rules/images.h"
 #include "unwind/rule_x86_64.h"
-#include "unwind/settings.h"
 #include "unwind/rules/table_pages.h"
 #include <string.h>
 

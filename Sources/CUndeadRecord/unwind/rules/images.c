@@ -3,10 +3,8 @@
 // Finds images by _dl_find_object, and remembers those that it found until undead_images_forget: what was learned of their
 // code must go with them. Without that function (glibc before 2.35) the loader's list is walked, and what is remembered also
 // answers, since a walk costs a hundred times as much.
-#define _GNU_SOURCE
 #include "unwind/rules/images.h"
 #include "platform/images/c_library.h"
-#include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"
 #include "unwind/rules/link_map.h"

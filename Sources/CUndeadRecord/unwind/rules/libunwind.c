@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // libunwind: the reference, and the fallback for frames that the own rules cannot unwind.
-#define _GNU_SOURCE
 #include "unwind/rules/libunwind.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"

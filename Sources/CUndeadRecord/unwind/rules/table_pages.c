@@ -6,8 +6,6 @@
 #include "platform/processor/processor.h"
 #include "platform/maps/segments.h"
 #include <elf.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 

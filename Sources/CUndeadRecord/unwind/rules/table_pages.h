@@ -2,7 +2,6 @@
 // be let go, and come back from the file.
 #pragma once
 #include "unwind/rules/images.h"
-#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 

@@ -3,7 +3,6 @@
 #pragma once
 #include "platform/memory/thread_state.h"
 #include <stdbool.h>
-#include <stdint.h>
 
 #pragma GCC visibility push(hidden)
 

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "unwind/store/store.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"

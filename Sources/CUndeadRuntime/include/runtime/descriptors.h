@@ -28,14 +28,6 @@ uintptr_t undead_mangled_context(const undead_mangled *name);
 // The nominal type that the name starts with, 0 if it starts with something else.
 uintptr_t undead_mangled_descriptor(const undead_mangled *name);
 
-// What the words of a value of this type can hold, as far as the name tells.
-typedef enum {
-  UNDEAD_WORDS_STRONG,     // no weak or unowned reference, no buffer that may be partly unused
-  UNDEAD_WORDS_SKIP_FIRST, // is itself a weak or unowned reference
-  UNDEAD_WORDS_RESOLVE,    // may contain one: the type must be looked at
-} undead_words;
-undead_words undead_mangled_words(const undead_mangled *name, bool generic);
-
 // What a value is if its name alone tells: for these no type need be made.
 typedef enum {
   UNDEAD_SIMPLE_NOT = 0,
@@ -57,8 +49,6 @@ bool undead_descriptor_is_toolchain(uintptr_t descriptor);
 bool undead_is_toolchain_module(const char *module);
 // True for types of this package's own libraries.
 bool undead_descriptor_is_own(uintptr_t descriptor);
-// False if no field of the type, looked at deeply, can be weak, unowned or an existential.
-bool undead_descriptor_may_skip(uintptr_t descriptor);
 
 typedef struct {
   uintptr_t fields, first_record;

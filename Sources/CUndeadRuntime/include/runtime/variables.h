@@ -1,6 +1,5 @@
 // The types of global variables, by the names of their symbols.
 #pragma once
-#include "runtime/layout.h"
 #include <stddef.h>
 #include <stdint.h>
 

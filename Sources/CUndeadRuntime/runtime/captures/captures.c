@@ -4,7 +4,6 @@
 // The scan and the names ask for fields, with types from the runtime. A thread of the program (weak_captures.c) asks for the list
 // and decides by the forms of the names alone. Nothing is read that was not proved to be readable (memory_reader.h), and no offset
 // is guessed.
-#define _GNU_SOURCE
 #include "runtime/captures/captures.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"

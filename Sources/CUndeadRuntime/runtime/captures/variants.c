@@ -7,14 +7,10 @@
 //
 // The words are read while the program runs. One that is not certainly a type, because its object was just being made, gives no
 // layout: the one of the first word holds then, which says less. Who calls: scan/blocks/isas.c lists the words, layouts.c the layouts.
-#define _GNU_SOURCE
-#include "platform/maps/maps.h"
 #include "platform/memory/spread.h"
 #include "runtime/abi.h"
 #include "runtime/captures/captures.h"
 #include "runtime/layout.h"
-#include "runtime/metadata/memory_reader.h"
-#include "runtime/types.h"
 
 undead_deciding_words undead_deciding_words_of(uintptr_t isa, undead_kind kind) {
   undead_deciding_words none = {0};

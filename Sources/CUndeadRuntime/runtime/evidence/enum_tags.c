@@ -2,7 +2,6 @@
 #if UNDEAD_SUPPORTED
 // Nothing in metadata says where an enum has its tag. But its witnesses write and read it: each case is written over two patterns, and the
 // bits that come out the same are the tag. evidence_types.c asks, while the world is running.
-#define _GNU_SOURCE
 #include "runtime/evidence/enum_tags.h"
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "runtime/evidence/evidence.h"
 #include "runtime/abi.h"
 #include "runtime/evidence/evidence_internal.h"
@@ -39,7 +38,7 @@ void undead_evidence_add_buffer(undead_evidence_map *map, size_t base) {
   map->buffer_count++;
 }
 
-undead_guard *undead_evidence_guard(undead_evidence_map *map, size_t word) {
+static undead_guard *guard_of_word(undead_evidence_map *map, size_t word) {
   for (uint32_t i = 0; i < map->guard_count; i++)
     if (map->guards[i].word == word) return &map->guards[i];
   return NULL;
@@ -136,7 +135,7 @@ static uint8_t guarded(undead_evidence_map *map, const undead_guard *guard) {
   case BYTE_COUNTED:
     return add_guard(map, guard) ? BYTE_GUARDED : BYTE_RAW;
   case BYTE_GUARDED:
-    if (widen(undead_evidence_guard(map, guard->word), guard)) return BYTE_GUARDED;
+    if (widen(guard_of_word(map, guard->word), guard)) return BYTE_GUARDED;
     return choose_also(map, guard);
   case BYTE_TEXT: case BYTE_CHOSEN:
     return choose_also(map, guard);

@@ -14,8 +14,6 @@ void undead_evidence_set(undead_evidence_map *map, size_t base, size_t size, uin
 // A word; raw if it is not aligned.
 void undead_evidence_reference(undead_evidence_map *map, size_t base, uint8_t value);
 void undead_evidence_add_buffer(undead_evidence_map *map, size_t base);
-// The guard of a guarded word.
-undead_guard *undead_evidence_guard(undead_evidence_map *map, size_t word);
 // What is there is only there if `guard` (whose `word` is not looked at) says that there is a value.
 void undead_evidence_guard_all(undead_evidence_map *map, size_t base, size_t size, const undead_guard *guard);
 // The word is looked at as raw, and counted if one of these choices says so; `guards` take the place of those that it has.

@@ -3,13 +3,11 @@
 // "$s", the module, the types around the variable, its name, "vp", and "Z" if it is static (docs/ABI/Mangling.rst of the Swift
 // repository). Of substitutions only "AA" is understood, the module: private types, which the runtime does not find by name, have
 // others.
-#define _GNU_SOURCE
 #include "runtime/variables.h"
 #include "platform/memory/own_data.h"
 #include "runtime/evidence/evidence.h"
 #include "runtime/metadata/identifiers.h"
 #include "runtime/metadata/memory_reader.h"
-#include "runtime/runtime.h"
 
 enum { MOST_PARTS = 16 };
 

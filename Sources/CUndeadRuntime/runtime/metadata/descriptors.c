@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "runtime/descriptors.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
@@ -50,14 +49,6 @@ static uintptr_t referenced_context(uintptr_t address) {
   return 0;
 }
 
-static bool ends_in_one_pointer(const undead_mangled *name) {
-  if (name->ends_in_reference) return false;
-  char last = name->operators[1], before = name->operators[0];
-  // Class, function, metatype. Blocks, thin functions and box types: X followed by one of those letters.
-  if (last == 'C' || last == 'c' || last == 'm') return true;
-  return before == 'X' && strchr("BCEfKLAzxXlbp", last) != NULL;
-}
-
 uintptr_t undead_mangled_context(const undead_mangled *name) {
   return name->length > 4 ? referenced_context(name->address) : 0;
 }
@@ -91,35 +82,6 @@ static bool is_one_object(const undead_mangled *name, int depth) {
 }
 
 bool undead_mangled_is_one_object(const undead_mangled *name) { return is_one_object(name, 0); }
-
-// "yp" is Any, "_p" ends the list of an existential's protocols; an identifier with these letters only costs time.
-static bool ends_existential(const uint8_t *bytes, size_t i) {
-  return i > 0 && bytes[i] == 'p' && (bytes[i - 1] == 'y' || bytes[i - 1] == '_');
-}
-
-undead_words undead_mangled_words(const undead_mangled *name, bool generic) {
-  undead_ownership ownership = undead_mangled_ownership(name);
-  if (ownership == UNDEAD_WEAK || ownership == UNDEAD_UNOWNED) return UNDEAD_WORDS_SKIP_FIRST;
-  if (ownership == UNDEAD_UNMANAGED || name->length == 0 || ends_in_one_pointer(name)) return UNDEAD_WORDS_STRONG;
-  const uint8_t *bytes = (const uint8_t *)name->address;
-  if (undead_mangled_is_one_object(name)) return UNDEAD_WORDS_STRONG;
-  for (size_t i = 0; i < name->length;) {
-    size_t reference = undead_reference_bytes(bytes[i]);
-    if (!reference) {
-      if (generic && (bytes[i] == 'x' || bytes[i] == 'q' || bytes[i] == 'Q')) return UNDEAD_WORDS_RESOLVE;
-      if (ends_existential(bytes, i)) return UNDEAD_WORDS_RESOLVE;
-      i++;
-      continue;
-    }
-    uintptr_t context = referenced_context(name->address + i);
-    uint32_t kind = undead_descriptor_kind(context);
-    if ((kind == ABI_CONTEXT_STRUCT || kind == ABI_CONTEXT_ENUM) && undead_descriptor_may_skip(context))
-      return UNDEAD_WORDS_RESOLVE;
-    if (!context) return UNDEAD_WORDS_RESOLVE;
-    i += reference;
-  }
-  return UNDEAD_WORDS_STRONG;
-}
 
 uint32_t undead_descriptor_kind(uintptr_t descriptor) {
   if ((descriptor & 3) || !undead_is_readable(descriptor, 12)) return UINT32_MAX;
@@ -184,33 +146,5 @@ undead_records undead_records_of(uintptr_t descriptor) {
   records.first_record = fields + ABI_FIELDS_RECORDS;
   records.count = count;
   return records;
-}
-
-static bool compute_may_skip(uintptr_t descriptor) {
-  bool generic = read_u32(descriptor) & ABI_CONTEXT_GENERIC;
-  undead_records records = undead_records_of(descriptor);
-  for (uint32_t i = 0; i < records.count; i++) {
-    uintptr_t record = records.first_record + (uintptr_t)i * ABI_FIELD_RECORD_BYTES;
-    if (read_u32(record + ABI_FIELD_RECORD_FLAGS) & ABI_FIELD_INDIRECT_CASE) continue;
-    undead_mangled name = undead_mangled_at(read_relative(record + ABI_FIELD_RECORD_TYPE));
-    if (undead_mangled_words(&name, generic) != UNDEAD_WORDS_STRONG) return true;
-  }
-  return false;
-}
-
-bool undead_descriptor_may_skip(uintptr_t descriptor) {
-  static undead_word_map answers;
-  static int nesting;
-  uintptr_t answer;
-  if (undead_word_map_get(&answers, descriptor, &answer)) return answer;
-  // Deeper than any real type: resolving it is the safe answer.
-  if (nesting >= MAX_NESTING) return true;
-  // A type that names itself does so as a generic argument, behind a pointer.
-  undead_word_map_set(&answers, descriptor, false);
-  nesting++;
-  bool result = compute_may_skip(descriptor);
-  nesting--;
-  undead_word_map_set(&answers, descriptor, result);
-  return result;
 }
 #endif

@@ -2,7 +2,6 @@
 #if UNDEAD_SUPPORTED
 // The fields of classes, structs, enums and tuples with their offsets and types: read from the descriptors once, and kept. What of a
 // type is not known, as of a field that cannot be copied, is found by the names in noncopyable.c.
-#define _GNU_SOURCE
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"

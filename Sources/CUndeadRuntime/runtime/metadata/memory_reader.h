@@ -3,7 +3,6 @@
 #pragma once
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
-#include "platform/memory/readable.h"
 #include <string.h>
 
 static inline bool read_bytes(uintptr_t address, void *value, size_t size) {

@@ -3,7 +3,6 @@
 // Types of fields that cannot be copied. The runtime has no words for them yet: where a record has the type of other fields it
 // has a function that gives (), and the runtime does not find such types by name. But the compiler names that record by the type,
 // "get_type_metadata 5Owner noncopyable.7", and the type's descriptor has a symbol.
-#define _GNU_SOURCE
 #include "platform/maps/maps.h"
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"

@@ -1,9 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "runtime/runtime.h"
 #include "platform/images/c_library.h"
-#include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/spread.h"

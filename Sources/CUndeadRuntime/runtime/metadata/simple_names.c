@@ -4,7 +4,6 @@
 #include "runtime/abi.h"
 #include "runtime/descriptors.h"
 #include "runtime/metadata/memory_reader.h"
-#include "runtime/runtime.h"
 
 static bool has_suffix(const char *text, size_t length, const char *suffix) {
   size_t bytes = strlen(suffix);

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "runtime/abi.h"
 #include "platform/memory/own_data.h"
 #include "runtime/metadata/memory_reader.h"

@@ -1,11 +1,9 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/names/naming.h"
-#include "runtime/runtime.h"
 
 // What is known of a type whose generic arguments are not.
 static void add_open_type_name(undead_text *text, const undead_mangled *name) {

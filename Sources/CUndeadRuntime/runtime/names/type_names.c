@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // What all naming files ask first: the name of a type, and what of a node may be read.
-#define _GNU_SOURCE
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"

@@ -1,10 +1,8 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/names/naming.h"
-#include "runtime/runtime.h"
 
 enum { MAX_DEPTH = 24, MAX_ENUM_BYTES = 1024 };
 

@@ -5,7 +5,6 @@
 // Called once, from the check's thread, by scan/premises/premises.c.
 #include "runtime/premises/premises_internal.h"
 #include "platform/memory/own_data.h"
-#include "runtime/runtime.h"
 
 uint32_t undead_runtime_version(void) {
   uintptr_t current = undead_premise_symbol("$sSo19_SwiftStdlibVersionasE7currentABvgZ");

@@ -1,6 +1,5 @@
 // What the files with premises about the runtime share.
 #pragma once
-#include "platform/maps/maps.h"
 #include "platform/processor/processor.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"

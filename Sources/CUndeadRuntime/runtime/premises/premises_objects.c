@@ -3,7 +3,6 @@
 // Premises about objects (RefCount.h, Heap.cpp, ErrorObject.h, StringStorage.swift and others): the runtime makes them, retains
 // them and frees them, and what it says of them is compared with what the instrument reads.
 #include "runtime/premises/premises_internal.h"
-#include "runtime/layout.h"
 #include <string.h>
 
 #define LEAKS(holds, what) undead_premise(premises, UNDEAD_PREMISE_LEAKS, holds, what)

@@ -4,7 +4,6 @@
 // and runs it on this thread, to its end. No executor and no other thread has a part in it.
 #include "runtime/premises/premises_internal.h"
 #include "platform/memory/own_data.h"
-#include "runtime/layout.h"
 #include "runtime/runtime.h"
 
 #define LEAKS(holds, what) undead_premise(premises, UNDEAD_PREMISE_LEAKS, holds, what)

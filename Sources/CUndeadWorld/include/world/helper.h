@@ -1,7 +1,6 @@
 // A process that shares this one's memory but nothing else: it can stop every thread of the program, and a crash in it
 // (a corrupted heap) does not hurt the program.
 #pragma once
-#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum {
@@ -27,9 +26,6 @@ void undead_helper_keep(int file);
 
 // Remembers whom the program allows to trace it (prctl PR_SET_PTRACER), which the kernel does not tell.
 void undead_helper_note_tracer(long pid);
-
-// The helper's pid while it runs, else 0.
-int32_t undead_helper_pid(void);
 
 // In the helper: what is to be done if it crashes, before it ends; NULL for nothing. Not inherited by copies.
 void undead_helper_before_crash(void (*function)(void *), void *context);

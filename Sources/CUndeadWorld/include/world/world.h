@@ -1,9 +1,6 @@
 // The stopped world: which threads stand still, and what their registers hold. Only used in the helper.
 #pragma once
 #include "platform/processor/processor.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 typedef enum {
   UNDEAD_THREAD_RUNNING = 0,

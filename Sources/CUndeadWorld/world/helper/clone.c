@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "world/helper/clone.h"
 #include "world/threads/sigaction.h"
 

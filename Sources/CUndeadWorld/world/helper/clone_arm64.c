@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED && defined(__aarch64__)
 // Untested on hardware.
-#define _GNU_SOURCE
 #include "world/helper/clone.h"
 #include "platform/processor/processor.h"
 #include <sched.h>

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED && defined(__x86_64__)
-#define _GNU_SOURCE
 #include "world/helper/clone.h"
 #include "platform/processor/processor.h"
 #include <sched.h>

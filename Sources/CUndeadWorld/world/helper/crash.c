@@ -4,7 +4,6 @@
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
 #include "world/helper.h"
-#include <stddef.h>
 
 volatile uintptr_t *undead_crash_address;
 

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "world/crew.h"
 #include "platform/system/environment.h"
 #include "platform/memory/memory.h"

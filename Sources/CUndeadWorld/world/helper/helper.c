@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "world/helper.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -37,7 +36,7 @@ static int kept_file = -1;
 
 void undead_helper_keep(int file) { kept_file = file; }
 
-int32_t undead_helper_pid(void) { return __atomic_load_n(&helper.pid, __ATOMIC_ACQUIRE); }
+static int32_t helper_pid(void) { return __atomic_load_n(&helper.pid, __ATOMIC_ACQUIRE); }
 
 static void crashed(int number, siginfo_t *info, void *context) {
   if (undead_crew_is_refused(number, context)) return;
@@ -74,7 +73,7 @@ static int helper_main(void *context) {
   if (undead_raw3(SYS_getppid, 0, 0, 0) != helper.owner) return 1;
   undead_take_over_faults(crashed);
   undead_unlock_keys();
-  while (!undead_helper_pid()) undead_raw3(SYS_sched_yield, 0, 0, 0);   // until we may trace our parent
+  while (!helper_pid()) undead_raw3(SYS_sched_yield, 0, 0, 0);   // until we may trace our parent
   // The copies of the program's descriptors would keep its pipes open.
   if (kept_file > 0) undead_raw3(SYS_close_range, 0, kept_file - 1, 0);
   undead_raw3(SYS_close_range, kept_file + 1, ~0u, 0);

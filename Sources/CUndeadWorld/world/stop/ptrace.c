@@ -1,11 +1,9 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // Stops the threads with ptrace: no signal reaches the program, and sleeping system calls go on as if nothing happened.
-#define _GNU_SOURCE
 #include "record/gate.h"
 #include "world/clock.h"
 #include "platform/memory/own_data.h"
-#include "platform/processor/registers.h"
 #include "world/threads/note.h"
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // Calls of the system that a stop has ended are made again, as if nothing had happened.
-#define _GNU_SOURCE
 #include "platform/maps/maps.h"
 #include "platform/processor/processor.h"
 #include "platform/system/read_text.h"

@@ -3,7 +3,6 @@
 // Stops the threads with a signal where ptrace is denied. SIGPROF, because libdispatch's workers block most others.
 // Only a fallback: calls of libc that the kernel does not start again (nanosleep, poll) do start again, but with their
 // whole timeout.
-#define _GNU_SOURCE
 #include "platform/memory/own_data.h"
 #include "platform/system/read_text.h"
 #include "platform/processor/registers.h"
@@ -11,7 +10,6 @@
 #include "platform/system/time_limit.h"
 #include "record/gate.h"
 #include "world/clock.h"
-#include "world/images.h"
 #include "world/proc_ids.h"
 #include "world/threads/sigaction.h"
 #include "world/world.h"

@@ -1,7 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // Stops the world by the one method or the other, or takes one that stands still already.
-#define _GNU_SOURCE
 #include "world/world.h"
 #include "platform/memory/own_data.h"
 #include "platform/system/environment.h"
@@ -12,7 +11,6 @@
 
 static int preference;
 
-
 // The environment may change, or be changed by another thread, later.
 __attribute__((constructor)) static void read_preference(void) {
   const char *text = undead_setting("UNDEAD_STOP");
@@ -21,8 +19,6 @@ __attribute__((constructor)) static void read_preference(void) {
 }
 
 int undead_stop_preference(void) { return preference; }
-
-void undead_stop_without_tracing(void) { preference = UNDEAD_STOP_SIGNALS; }
 
 static bool add_thread(undead_world *world, const undead_given_thread *from) {
   undead_stopped_thread *thread = undead_world_add(world, from->tid);

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "world/given.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
@@ -41,8 +40,6 @@ static uintptr_t pointer_of(bool first) {
   return 0;
 }
 
-uintptr_t undead_given_first_thread(void) { return pointer_of(true); }
-
 static bool is_linked(uintptr_t node) {
   if (node % 8 || !undead_is_readable(node, 16)) return false;
   uintptr_t next = word_at(node);
@@ -52,7 +49,7 @@ static bool is_linked(uintptr_t node) {
 // A program with one thread may have the stacks of others that ended: glibc keeps them in a ring (nptl/allocatestack.c), whose head
 // lies behind that of the ring with the first thread (_dl_stack_user, _dl_stack_cache in sysdeps/generic/ldsodefs.h).
 static uintptr_t ended_thread(size_t list_field, size_t descriptor_bytes) {
-  uintptr_t first = undead_given_first_thread();
+  uintptr_t first = pointer_of(true);
   uintptr_t own = first ? undead_thread_descriptor(first, descriptor_bytes) + list_field : 0;
   if (!own || !list_field || !is_linked(own)) return 0;
   uintptr_t head = word_at(own) + 16, node = is_linked(head) ? word_at(head) : head;

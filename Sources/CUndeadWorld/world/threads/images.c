@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "world/images.h"
 #include "platform/images/c_library.h"
 #include "platform/maps/maps.h"

@@ -1,12 +1,10 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "world/proc_ids.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
 #include "platform/system/read_text.h"
 #include <fcntl.h>
-#include <stddef.h>
 #include <string.h>
 
 static int32_t process_in_proc;

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "world/world.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -10,9 +9,6 @@
 #include "record/gate.h"
 #include "world/images.h"
 #include "world/proc_ids.h"
-#include "platform/processor/processor.h"
-#include <assert.h>
-#include <string.h>
 
 bool undead_world_open(undead_world *world, undead_stop_method method) {
   *world = (undead_world){.method = method};

@@ -6,7 +6,6 @@ import CUndeadRunLoop
 enum Forking {
   /// A holder may have been interrupted for good, and the program must get its child.
   private static let patience: Int64 = 100_000_000
-  /// For one fork at a time.
   nonisolated(unsafe) private static let gate = LoopLock()
   // Guarded by `gate`.
   nonisolated(unsafe) private static var taken: [LoopLock] = []

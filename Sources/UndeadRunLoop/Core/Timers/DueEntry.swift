@@ -9,9 +9,7 @@ struct DueEntry {
 
   private static let signBit = UInt64(1) << 63
 
-  /// Comes before all others.
   static let earliest = DueEntry(due: .min, key: 0)
-  /// Comes after all others.
   static let latest = DueEntry(due: .max, key: .max)
 
   @inline(__always)
@@ -35,7 +33,6 @@ enum DueKey {
   static let slotMask: UInt64 = 1 << slotBits - 1
   /// Sequence numbers at and above this one do not fit; the queue renumbers before it gets there.
   static let sequenceLimit: UInt64 = 1 << (64 - slotBits)
-  /// How many slots there may be.
   static let slotCapacity = Int(slotMask)
   /// How many timers are accepted; those that are on their way must have room, too.
   static let slotLimit = slotCapacity - Inbox.capacity

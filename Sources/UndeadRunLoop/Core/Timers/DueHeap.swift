@@ -9,7 +9,6 @@ struct DueHeap {
   private(set) var count = 0
   private var capacity = 0
 
-  /// The first entry of a heap that is not empty.
   @inline(__always)
   var first: DueEntry { entries.unsafelyUnwrapped[0] }
 
@@ -60,7 +59,6 @@ struct DueHeap {
     restoreOrder()
   }
 
-  /// Replaces every entry by what `transform` makes of it.
   mutating func rewrite(_ transform: (DueEntry) -> DueEntry) {
     guard let base = entries else { return }
     for index in 0..<count { base[index] = transform(base[index]) }

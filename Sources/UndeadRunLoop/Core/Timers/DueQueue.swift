@@ -18,9 +18,7 @@ struct DueQueue {
   private var stage = DueStage()
   private var heap = DueHeap()
   private var ready = DueRun()
-  /// Entries that are not ready.
   private var waiting = 0
-  /// Dead entries among all.
   private var dead = 0
 
   @inline(__always)
@@ -123,7 +121,6 @@ struct DueQueue {
     }
   }
 
-  /// Replaces every entry by what `transform` makes of it, which leaves their order as it is.
   mutating func rewrite(_ transform: (DueEntry) -> DueEntry) {
     ready.rewrite(transform)
     stage.rewrite(transform)

@@ -11,7 +11,6 @@ struct DueRun {
   @inline(__always)
   var count: Int { end &- head }
 
-  /// The first entry of a run that is not empty.
   @inline(__always)
   var first: DueEntry { base.unsafelyUnwrapped[head] }
 

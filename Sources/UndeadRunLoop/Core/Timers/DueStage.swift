@@ -50,7 +50,6 @@ struct DueStage {
     first = .latest
   }
 
-  /// Replaces every entry by what `transform` makes of it, which leaves their order as it is.
   mutating func rewrite(_ transform: (DueEntry) -> DueEntry) {
     guard let base, count > 0 else { return }
     for index in 0..<count { base[index] = transform(base[index]) }

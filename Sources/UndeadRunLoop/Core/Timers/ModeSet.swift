@@ -21,7 +21,6 @@ struct ModeSet {
 
   func contains(_ mode: Int32) -> Bool { modes.contains(mode) }
 
-  /// Replaces every entry by what `transform` makes of it, which leaves their order as it is.
   mutating func rewrite(_ transform: (DueEntry) -> DueEntry) {
     exact.rewrite(transform)
     soft.rewrite(transform)
@@ -34,7 +33,6 @@ struct ModeSet {
     hard.compact(slots)
   }
 
-  /// Forgets all timers.
   mutating func deallocate() {
     exact.deallocate()
     soft.deallocate()

@@ -59,7 +59,6 @@ struct TimerQueue: ~Copyable {
     slots.deallocate()
   }
 
-  /// How many slots there is memory for.
   var capacity: Int { Int(slots.upperBound) }
 
   /// Queues a timer that is not queued, behind those with the same date.
@@ -95,7 +94,6 @@ struct TimerQueue: ~Copyable {
     }
   }
 
-  /// Moves a timer to another set of modes.
   mutating func move(_ timer: TrackedTimer, to set: Int32) {
     let wasQueued = timer.flags.contains(.queued)
     unqueue(timer)
@@ -120,7 +118,6 @@ struct TimerQueue: ~Copyable {
     }
   }
 
-  /// The timers, in no order.
   var all: [TrackedTimer] {
     var all: [TrackedTimer] = []
     visit {
@@ -326,7 +323,6 @@ struct TimerQueue: ~Copyable {
     sets.indices.filter { sets[$0].timers > 0 }.map { (sets[$0].modes, sets[$0].timers) }
   }
 
-  /// How many sets of modes are kept.
   var setCount: Int { sets.count }
 
   /// Calls `body` with each set whose modes do not run in `mode`, until it says that this starvation was reported.

@@ -25,7 +25,6 @@ struct Poller {
   /// Tells when the wall clock is set.
   private(set) var clockWatch: Int32 = -1
   var servesMainQueue = false
-  /// Which process opened them.
   private var process: UInt32 = 0
 
   var isOpen: Bool { poll >= 0 }
@@ -48,7 +47,6 @@ struct Poller {
     return true
   }
 
-  /// Closes all of them.
   mutating func close() {
     closeTimer()
     stopWatchingClock()

@@ -1,4 +1,6 @@
-// However the program ends, the report is made first, and the program's own status wins over that of the finding.
+// However the program ends, the report is made first, and the program's own status wins over that of the finding. What main left on
+// the stack lies below the frames of exit(), while one of its handlers calls exit() again. Of a program that replaces itself only the
+// last image is asked for leaks.
 // EXPECT leak kind=retainCycle types=App.Node fields=next count=5
 // CASE exit-status-is-kept
 // ARGS exit
@@ -11,6 +13,13 @@
 // EXPECT signal 15
 // CASE main-thread-ends-first
 // ARGS last
+// CASE exit-handler-calls-exit
+// ARGS handler
+// EXPECT exit 5
+// CASE every-thread-exits
+// ARGS threads
+// CASE exec-self
+// ARGS again
 import Foundation
 
 final class Node {
@@ -31,6 +40,20 @@ case "thread":
 case "signal":
   kill(getpid(), SIGTERM)
   sleep(100)
+case "handler": atexit { exit(5) }
+case "threads":
+  for _ in 0..<12 {
+    Thread.detachNewThread {
+      usleep(1000)
+      exit(0)
+    }
+  }
+  while true { sleep(1) }
+case "again":
+  let arguments = CommandLine.arguments + ["again"]
+  print("image", arguments.count)
+  fflush(stdout)
+  if arguments.count < 5 { execv("/proc/self/exe", arguments.map { strdup($0) } + [nil]) }
 default:
   var thread = pthread_t()
   pthread_create(

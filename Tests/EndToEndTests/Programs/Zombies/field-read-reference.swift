@@ -1,7 +1,11 @@
-// A stored reference of a dead object of a final class is followed. A program with its own SIGSEGV handler is reported, too,
-// whoever handles the signal.
+// A stored reference of a dead object of a final class is followed, or the storage of an array in it. A program with its own SIGSEGV
+// handler is reported, too, whoever handles the signal.
 // CASE field-read-reference
 // EXPECT zombie kind=field type=App.Owner member=item allocated=make freed=drop used=show
+// EXPECT crash
+// CASE field-of-array
+// FLAGS -D ARRAY
+// EXPECT zombie kind=field type=App.Owner member=items allocated=make freed=drop used=show
 // EXPECT crash
 // CASE hostile-own-handler-zombie
 // FLAGS -D HANDLER
@@ -20,8 +24,12 @@ final class Item {
 }
 
 final class Owner {
-  var number = 0
-  var item = Item()
+  #if ARRAY
+    var items = [1, 2, 3]
+  #else
+    var number = 0
+    var item = Item()
+  #endif
 }
 
 @inline(never) @_optimize(none) func done() {}
@@ -31,7 +39,11 @@ final class Owner {
   done()
 }
 @inline(never) func show(_ owner: Unmanaged<Owner>) -> Int {
-  owner._withUnsafeGuaranteedRef { $0.item.value }
+  #if ARRAY
+    owner._withUnsafeGuaranteedRef { $0.items.count }
+  #else
+    owner._withUnsafeGuaranteedRef { $0.item.value }
+  #endif
 }
 
 let owner = make()

@@ -2,7 +2,6 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 // Lists the loaded images again. Only undead_modules_refresh calls it: symbols refer to the list.
 void undead_modules_list(void);

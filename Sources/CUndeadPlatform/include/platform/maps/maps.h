@@ -1,9 +1,6 @@
 // The memory map and the loaded images of this process, read without malloc.
 #pragma once
 #include "platform/maps/segments.h"
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 typedef enum {
   UNDEAD_MAPPED_NOTHING = 0,   // anonymous

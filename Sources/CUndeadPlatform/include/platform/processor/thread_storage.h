@@ -1,6 +1,5 @@
 // Thread-local storage of images that were there at the start.
 #pragma once
-#include "platform/processor/processor.h"
 #include <link.h>
 
 // How far the image's storage reaches from the thread pointer; 0 if it has none there.

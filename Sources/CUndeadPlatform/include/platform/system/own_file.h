@@ -1,6 +1,5 @@
 // Files that the instrument makes in folders where other users may make some, too: the session of a tool that runs as root.
 #pragma once
-#include <stdbool.h>
 #include <stddef.h>
 
 // Opens a file of this process's own for reading and writing, closed at exec: a new one, or one that this user has made before.

@@ -1,8 +1,11 @@
-// The runtime and libdispatch are linked statically; what fires belongs to libdispatch all the same.
-// FLAGS -static-stdlib
+// Handlers that capture their owners: of a timer, and of a source that reads from a pipe which stays open. What fires belongs to
+// libdispatch, even if that and the runtime are linked statically.
 // EXPECT suspect kind=heldByDispatchSource types=App.Heartbeat count=3 closureAt=beat
 // EXPECT suspect kind=heldByDispatchSource types=App.Reader count=2 closureAt=read
 // EXPECT suspect kind=heldByTask types=App.Poller count=2
+// CASE dispatch-read-source
+// CASE static-stdlib-sources
+// FLAGS -static-stdlib
 import Dispatch
 import Glibc
 
