@@ -5,16 +5,12 @@ extension UndeadDebugService {
   /// the answers as its own. The browser still sends that name in `Host`. A server that asks for no
   /// authorization therefore answers to its own names only.
   public struct Hosts: Sendable, Equatable {
-    private enum Rule: Sendable, Equatable {
-      case any
-      case loopback(port: Int, others: [String])
-      case named([String])
-    }
-
-    private let rule: Rule
+    /// Nil: any.
+    private var names: [String]?
+    private var loopbackPort: Int?
 
     /// Any name, or none: for a UNIX socket, and where who asks must say a password.
-    public static let any = Hosts(rule: .any)
+    public static let any = Hosts()
 
     /// `localhost` and addresses of loopback with this port, and others.
     ///
@@ -22,35 +18,28 @@ extension UndeadDebugService {
     ///   - port: on which the server listens; a request without one means 80.
     ///   - others: as they stand in `Host`: `undead.internal:6060`. One without a port is any port.
     public static func loopback(port: Int, others: [String] = []) -> Hosts {
-      Hosts(rule: .loopback(port: port, others: others))
+      Hosts(names: others, loopbackPort: port)
     }
 
     /// These names only, as they stand in `Host`; one without a port is any port.
-    public static func named(_ names: [String]) -> Hosts { Hosts(rule: .named(names)) }
+    public static func named(_ names: [String]) -> Hosts { Hosts(names: names) }
 
     /// What is wrong with the name that a request asks for; nil if it may be answered.
     func problem(with request: Request) -> Response? {
-      if rule == .any { return nil }
+      guard let names else { return nil }
       let values = request.headers.filter { $0.name.lowercased() == "host" }
       guard values.count == 1, let host = Authority(values[0].value) else {
         return .problem(400, "a request has one header 'Host', with a name or an address and the port")
       }
-      guard isAllowed(host) else {
+      guard isAllowed(host, names) else {
         return .problem(
           403, "this server does not go by the name '\(values[0].value.prefix(100))'; ask for localhost with its port")
       }
       return nil
     }
 
-    private func isAllowed(_ host: Authority) -> Bool {
-      let names: [String]
-      switch rule {
-      case .any: return true
-      case .loopback(let port, let others):
-        if host.isLoopback, host.port ?? 80 == port { return true }
-        names = others
-      case .named(let others): names = others
-      }
+    private func isAllowed(_ host: Authority, _ names: [String]) -> Bool {
+      if host.isLoopback, host.port ?? 80 == loopbackPort { return true }
       return names.compactMap(Authority.init).contains { $0.name == host.name && ($0.port ?? host.port) == host.port }
     }
   }

@@ -17,7 +17,8 @@ import Testing
 
   @Test(arguments: [
     "localhost:6060", "LOCALHOST:6060", "localhost.:6060", "127.0.0.1:6060", "127.1.2.3:6060", "[::1]:6060",
-    "[0:0:0:0:0:0:0:1]:6060", " localhost:6060 ", "undead.internal:6060", "Undead.Internal.:6060", "any.port:1",
+    "[0:0:0:0:0:0:0:1]:6060", " localhost:6060 ", "\tlocalhost:6060\t", "[::ffff:7f00:1]:6060", "undead.internal:6060",
+    "Undead.Internal.:6060", "any.port:1",
     "any.port",
   ]) func ownNames(host: String) async {
     let hosts = UndeadDebugService.Hosts.loopback(port: 6060, others: ["undead.internal:6060", "any.port"])
@@ -28,13 +29,21 @@ import Testing
   @Test(arguments: [
     "evil.example:6060", "evil.example", "localhost", "localhost:80", "localhost:6061", "localhost.evil.example:6060",
     "127.0.0.1.evil.example:6060", "127.0.0.1.nip.io:6060", "128.0.0.1:6060", "0.0.0.0:6060", "127.0.0.01:6060",
-    "2130706433:6060", "[::2]:6060", "[::1%25lo]:6060", "localhost:6060:6060", "localhost:", "localhost:+6060",
-    "localhost:06060x", "user@localhost:6060", "localhost:6060/", "localhost,evil:6060", "[::1]6060", "[]:6060", "",
-    " ", ".",
-    "localhost..:6060", "localhost\u{0}:6060", "l\u{F6}calhost:6060", "undead.internal:6061",
+    "127.0.1:6060", "127..0.0.1:6060", "127.0.0.256:6060", "2130706433:6060", "[::2]:6060", "[::1f]:6060",
+    "localhost..:6060", "undead.internal:6061",
   ]) func otherNames(host: String) async {
     let hosts = UndeadDebugService.Hosts.loopback(port: 6060, others: ["undead.internal:6060"])
-    #expect([400, 403].contains(await status([("Host", host)], hosts)))
+    #expect(await status([("Host", host)], hosts) == 403)
+  }
+
+  @Test(arguments: [
+    "[::1%25lo]:6060", "localhost:6060:6060", "localhost:", "localhost:+6060", "localhost:06060x", "localhost:65536",
+    "localhost:0000001", "user@localhost:6060", "localhost:6060/", "localhost,evil:6060", "[::1]6060", "[::1]x6060",
+    "[]:6060",
+    "[::a-b]:6060", "a]b:6060", "", " ", ".", "localhost\u{0}:6060", "l\u{F6}calhost:6060",
+    String(repeating: "a", count: 256),
+  ]) func noNames(host: String) async {
+    #expect(await status([("Host", host)], .loopback(port: 6060)) == 400)
   }
 
   @Test func oneNameIsNeeded() async {
@@ -58,6 +67,9 @@ import Testing
       [("Sec-Fetch-Site", "same-origin"), ("Sec-Fetch-Site", "cross-site")],
       [("Origin", "http://localhost:6060"), ("Sec-Fetch-Site", "cross-site")],
       [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "iframe")],
+      [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "cors"), ("Sec-Fetch-Dest", "document")],
+      [("Origin", "http://localhost:6060"), ("Origin", "http://evil.example")],
+      [("Origin", "http://evil.example:6060")], [("Origin", "ftp://localhost:6060")],
     ]
     for headers in refused {
       #expect(await status([host] + headers, .any, method: "POST") == 403, "\(headers)")
@@ -65,6 +77,10 @@ import Testing
     }
     let link = [("Sec-Fetch-Site", "cross-site"), ("Sec-Fetch-Mode", "navigate"), ("Sec-Fetch-Dest", "document")]
     #expect(await status([host] + link, .any) == 200)
+    #expect(await status([host] + link, .any, method: "HEAD") == 200)
+    for name in ["localhost", "localhost:443"] {
+      #expect(await status([("Host", name), ("Origin", "https://localhost")], .any) == 200, "\(name)")
+    }
     #expect(await status([host] + link, .any, method: "POST") == 403)
     for headers in [
       [], [("Origin", "http://localhost:6060")],

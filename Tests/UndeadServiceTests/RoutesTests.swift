@@ -29,7 +29,7 @@ import Testing
     #expect(post.header("allow") == "GET, HEAD")
   }
 
-  @Test(arguments: ["GET", "HEAD", "PUT", "OPTIONS", "get"]) func onlyAPostMarks(method: String) async throws {
+  @Test(arguments: ["GET", "HEAD", "PUT", "OPTIONS", "get", "post"]) func onlyAPostMarks(method: String) async throws {
     let response = await service.respond(to: try #require(.init(method: method, target: "/debug/undead/mark?name=a")))
     #expect(response.status == 405 && response.header("Allow") == "POST")
   }

@@ -42,11 +42,23 @@ __attribute__((noinline)) uintptr_t truth_wait_in_frame(uintptr_t masked, int de
   return masked;
 }
 
+// In front of a system call of the thread's own, or a signal, vector registers with what the thread copied last may be in use.
+static void forget_vectors(void) {
+#if defined(__x86_64__)
+  enum { VECTORS = 0xe6 };   // XCR0: SSE, AVX, AVX-512
+  static const struct {
+    _Alignas(64) uint32_t words[1024];   // no component is in it, so each is made as it was at the start
+  } none = {.words = {[6] = 0x1f80}};    // MXCSR
+  __asm__ volatile("xrstor64 %0" ::"m"(none), "a"(VECTORS), "d"(0) : "memory");
+#endif
+}
+
 // The object's only reference while the system call waits is a register that the kernel saved.
 __attribute__((noinline)) uintptr_t truth_wait_in_register(uintptr_t masked, int descriptor) {
 #if defined(__x86_64__)
   char byte = 0;
   uintptr_t mask = TRUTH_MASK;
+  forget_vectors();
   __asm__ volatile(
       "mov %0, %%r12\n"
       "xor %1, %%r12\n"
@@ -162,6 +174,7 @@ static void handle(int signal) {
 __attribute__((noinline)) static uintptr_t raise_and_hold(uintptr_t masked) {
   volatile uintptr_t held = masked ^ TRUTH_MASK;
   on_the_way = NULL;
+  forget_vectors();
   raise(SIGUSR2);
   on_the_way = (void *)held;
   return masked;
@@ -208,9 +221,11 @@ void truth_epoll_with(void *object, int *descriptors) {
   epoll_ctl(descriptors[0], EPOLL_CTL_ADD, descriptors[1], &event);
 }
 
-timer_t truth_timer_with(void *object) {
+int truth_timer_with(void *object) {
   struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1, .sigev_value.sival_ptr = object};
   timer_t timer = NULL;
   timer_create(CLOCK_MONOTONIC, &event, &timer);
-  return timer;
+  return (int)(intptr_t)timer;
 }
+
+void truth_timer_delete(int timer) { timer_delete((timer_t)(intptr_t)timer); }

@@ -69,4 +69,5 @@ void *truth_link_pop(truth_link **head);
 
 // The kernel keeps the object's address: with an event, or with a timer.
 void truth_epoll_with(void *object, int *descriptors);
-timer_t truth_timer_with(void *object);
+int truth_timer_with(void *object);   // its number: the first is 0, which Swift takes for none
+void truth_timer_delete(int timer);

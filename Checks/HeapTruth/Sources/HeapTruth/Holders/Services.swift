@@ -246,7 +246,7 @@ private final class UserInfo: Holder, @unchecked Sendable {
 private final class Kernel: Holder, @unchecked Sendable {
   private let isTimer: Bool
   private var descriptors: [Int32] = []
-  private var timer: timer_t?
+  private var timer: Int32?
   private var masked: UInt = 0
 
   init(isTimer: Bool) {
@@ -273,7 +273,7 @@ private final class Kernel: Holder, @unchecked Sendable {
     masked = 0
     for descriptor in descriptors { close(descriptor) }
     descriptors = []
-    if let timer { timer_delete(timer) }
+    if let timer { truth_timer_delete(timer) }
     timer = nil
     return node
   }
