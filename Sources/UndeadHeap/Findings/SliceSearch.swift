@@ -10,8 +10,10 @@ struct SliceSearch {
     /// What they show together.
     var elements: UInt64 = 0
     var count = 0
-    /// One lies on a stack, where a word more or less is easily left over.
-    var isOnStack = false
+    /// The same of those on stacks, where a word more or less is easily left over.
+    var onStacks: (elements: UInt64, count: Int) = (0, 0)
+    /// A word of a thread names the buffer, and is no slice.
+    var isNamedByThread = false
   }
 
   /// A place, and what lies there.
@@ -95,9 +97,15 @@ struct SliceSearch {
       return storage == .array && words[2] == address && words[3] == address + Self.header
     }
     guard let elements = Self.elements(words, storage, use, address) else { return false }
-    slices[buffer, default: Slices()].elements &+= elements
-    slices[buffer, default: Slices()].count += 1
-    if isOnStack { slices[buffer]?.isOnStack = true }
+    var found = slices[buffer] ?? Slices()
+    if isOnStack {
+      found.onStacks.elements &+= elements
+      found.onStacks.count += 1
+    } else {
+      found.elements &+= elements
+      found.count += 1
+    }
+    slices[buffer] = found
     return true
   }
 
@@ -162,12 +170,23 @@ struct SliceSearch {
       if slices[target] != nil, !understood.contains(edge) { slices[target] = nil }
     }
     for (number, edge) in graph.rootEdges.enumerated() where !understoodRoots.contains(number) {
-      guard let found = slices[Int(edge.target)], heap.ownership.rootOwns[number] || found.isOnStack else { continue }
-      slices[Int(edge.target)] = nil
+      let buffer = Int(edge.target)
+      guard slices[buffer] != nil else { continue }
+      let isOfThread = graph.file.roots[Int(edge.root)].kind != HeapFile.Root.global
+      if isOfThread { slices[buffer]?.isNamedByThread = true }
+      // What a thread has may be what the slices on stacks account for.
+      else if heap.ownership.rootOwns[number] { slices[buffer] = nil }
     }
     for (buffer, found) in slices {
       let strong = graph.strongCounts[buffer]
-      if strong == HeapGraph.unknownCount || Int(strong) > found.count { slices[buffer] = nil }
+      guard strong != HeapGraph.unknownCount, Int(strong) <= found.count + found.onStacks.count else {
+        slices[buffer] = nil
+        continue
+      }
+      guard Int(strong) > found.count else { continue }
+      // Then those on stacks own it, if nothing else there may.
+      slices[buffer] = found.isNamedByThread ? nil : found
+      slices[buffer]?.elements &+= found.onStacks.elements
     }
   }
 }

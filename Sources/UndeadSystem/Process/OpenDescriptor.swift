@@ -35,20 +35,59 @@ package struct OpenDescriptor: Sendable, Hashable {
     ///
     /// - Parameter process: `self` for the caller's.
     package static func all(of process: String) -> [OpenDescriptor] {
-      let directory = "/proc/\(process)/fd"
-      var found: [OpenDescriptor] = []
-      var sockets: [(index: Int, inode: UInt64)] = []
-      let numbers = Folder.names(in: directory).prefix(most).compactMap { Int32($0) }.sorted()
-      for number in numbers {
-        // It may be closed by now; so is the one that the folder was read with.
-        guard let link = SymbolicLink.target("\(directory)/\(number)") else { continue }
-        if let inode = inode(link, "socket:[") { sockets.append((found.count, inode)) }
-        found.append(OpenDescriptor(number: number, kind: kind(link), target: link))
+      var found = open(of: process)
+      let own = ownOfDispatch(found, process)
+      for index in found.indices where own.contains(found[index].number) { found[index].target += " of libdispatch" }
+      let inodes = found.map { $0.kind == .socket ? inode($0.target, "socket:[") : nil }
+      guard inodes.contains(where: { $0 != nil }) else { return found }
+      let names = SocketNames(of: process, inodes: Set(inodes.compactMap(\.self)))
+      for (index, inode) in inodes.enumerated() {
+        if let inode { found[index].target = names[inode] ?? "socket" }
       }
-      guard !sockets.isEmpty else { return found }
-      let names = SocketNames(of: process, inodes: Set(sockets.map(\.inode)))
-      for socket in sockets { found[socket.index].target = names[socket.inode] ?? "socket" }
       return found
+    }
+
+    /// The same without those that libdispatch has for itself, and with what each number leads to as the kernel says it: equal ones are
+    /// the same open file.
+    package static func links(of process: String) -> [OpenDescriptor] {
+      let found = open(of: process)
+      let own = ownOfDispatch(found, process)
+      return found.filter { !own.contains($0.number) }
+    }
+
+    private static func open(of process: String) -> [OpenDescriptor] {
+      let directory = "/proc/\(process)/fd"
+      return Folder.names(in: directory).prefix(most).compactMap { Int32($0) }.sorted().compactMap { number in
+        // It may be closed by now; so is the one that the folder was read with.
+        SymbolicLink.target("\(directory)/\(number)").map {
+          OpenDescriptor(number: number, kind: kind($0), target: $0)
+        }
+      }
+    }
+
+    /// libdispatch waits for its own event and timers with these numbers as data (event_epoll.c: DISPATCH_EPOLL_EVENTFD and the
+    /// clocks), where others have addresses or their descriptors.
+    private static func ownOfDispatch(_ found: [OpenDescriptor], _ process: String) -> Set<Int32> {
+      let kinds = Dictionary(found.map { ($0.number, $0.kind) }) { first, _ in first }
+      for poll in found where poll.kind == .epoll {
+        var own: Set<Int32> = []
+        for line in lines("/proc/\(process)/fdinfo/\(poll.number)") {
+          let words = line.split(separator: " ")
+          guard words.count > 5, words[0] == "tfd:", words[4] == "data:", let number = Int32(words[1]),
+            let data = UInt64(words[5], radix: 16)
+          else { continue }
+          if data == 1, kinds[number] == .event { own.insert(poll.number) }
+          if (data == 1 && kinds[number] == .event) || ((2...4).contains(data) && kinds[number] == .timer) {
+            own.insert(number)
+          }
+        }
+        if own.contains(poll.number) { return own }
+      }
+      return []
+    }
+
+    private static func lines(_ path: String) -> [Substring] {
+      String(decoding: WholeFile.read(path) ?? [], as: UTF8.self).split(separator: "\n")
     }
 
     /// The number in `socket:[4711]`.

@@ -2,7 +2,7 @@
 #if UNDEAD_SUPPORTED
 // How glibc's malloc has cut up its memory, for the reader of a heap file, who knows the blocks: the parts of arenas, their tops,
 // what threads keep for themselves, and the pages that are there. In a copy of a process from malloc's own tables; in a process
-// that is recorded, where threads keep chunks that nobody lists, from the ring of arenas. Nothing for other allocators.
+// that is recorded from the ring of arenas, and from the lists of threads as the scan found them. Nothing for other allocators.
 #define _GNU_SOURCE
 #include "glibc/heap.h"
 #include "glibc/layout.h"
@@ -104,9 +104,10 @@ static void tell_kept(malloc_map *map, const undead_glibc_heap *heap) {
   }
 }
 
-void undead_heap_malloc_write(undead_writer *writer) {
+void undead_heap_malloc_write(undead_writer *writer, const undead_graph *graph) {
   malloc_map map = {.writer = writer, .section = undead_section_begin(writer, UNDEAD_SECTION_HEAP_MALLOC, 24)};
   undead_malloc_parts_each(tell_part, &map);
   if (undead_glibc_found()) tell_kept(&map, undead_glibc_found());
+  else for (uint32_t i = 0; i < graph->kept_count; i++) tell(&map, PART_KEPT, graph->kept[i].low, graph->kept[i].high);
 }
 #endif

@@ -278,7 +278,7 @@ static void write_all(heap_names *names) {
   write_generations(names);
   write_words(names);
   undead_heap_memory_write(names->writer, names->graph);
-  undead_heap_malloc_write(names->writer);
+  undead_heap_malloc_write(names->writer, names->graph);
 }
 
 void undead_heap_sections_write(undead_writer *writer, const undead_check *check) {

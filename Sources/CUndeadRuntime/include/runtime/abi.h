@@ -186,8 +186,8 @@ enum {
   ABI_SOURCE_HANDLER_COUNT = 3,
 
   // libdispatch, io_internal.h: dispatch_io_s; dispatch_fd_entry_s begins with the descriptor.
-  ABI_IO_ENTRY = 72,               // fd_entry
-  ABI_IO_DESCRIPTOR = 84,          // fd, i32
+  ABI_IO_ENTRY = 112,              // fd_entry
+  ABI_IO_DESCRIPTOR = 124,         // fd, i32
 
   // libdispatch, shims/tsd.h: struct dispatch_tsd, a thread's own data.
   ABI_TSD_TID = 0,                 // u32

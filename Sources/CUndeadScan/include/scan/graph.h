@@ -64,6 +64,12 @@ typedef struct {
   uint64_t words[UNDEAD_SLICE_WORDS];
 } undead_graph_slice;
 
+// A chunk that a thread keeps for itself: free, but in use for its neighbours.
+typedef struct {
+  uintptr_t low, high;
+} undead_graph_kept;
+#define UNDEAD_KEPT_LIMIT (1u << 19)
+
 // A field with the number of what may be an open file.
 typedef struct {
   uint32_t block;          // in address order
@@ -87,6 +93,7 @@ typedef struct undead_graph {
   undead_graph_area *areas;     uint32_t area_count;
   undead_graph_slice *slices;   uint32_t slice_count;    // of what has no room here nothing is reported
   undead_graph_holder *holders; uint32_t holder_count;
+  undead_graph_kept *kept;      uint32_t kept_count;     // only of a program that goes on (glibc/heap.h has those of a copy)
   uint32_t site_limit;
   uint64_t graph_bytes, root_offset, root_bytes;       // of the streams; the second begins at start + root_offset
   uint64_t blocks, edges, root_edges;

@@ -18,7 +18,7 @@
 #define TASK_FRAMES 64u
 #define NO_TYPE UINT32_MAX
 
-enum { TABLE_COUNT = 9 };
+enum { TABLE_COUNT = 10 };
 
 typedef struct {
   void **memory;
@@ -35,6 +35,7 @@ static void list_tables(undead_graph *graph, table_memory tables[TABLE_COUNT]) {
   tables[5] = (table_memory){(void **)&graph->frames, FRAME_LIMIT * sizeof *graph->frames};
   tables[7] = (table_memory){(void **)&graph->slices, UNDEAD_SLICE_LIMIT * sizeof *graph->slices};
   tables[8] = (table_memory){(void **)&graph->holders, UNDEAD_HOLDER_LIMIT * sizeof *graph->holders};
+  tables[9] = (table_memory){(void **)&graph->kept, UNDEAD_KEPT_LIMIT * sizeof *graph->kept};
 }
 
 undead_graph *undead_graph_open(int file, uint64_t start, bool shared) {
