@@ -16,7 +16,7 @@ import XCTest
 /// - Throws: what the body throws.
 @discardableResult @_disfavoredOverload
 public func assertNoDescriptorsLeft<Output, Failure: Error>(
-  after grace: Duration = .seconds(1), _ message: @autoclosure () -> String = "", file: StaticString = #filePath,
+  after grace: Duration = defaultGrace, _ message: @autoclosure () -> String = "", file: StaticString = #filePath,
   line: UInt = #line, _ body: () throws(Failure) -> Output
 ) throws(Failure) -> Output {
   try Site(file: file, line: line, message: message()).assertNoDescriptorsLeft(after: grace, body)
@@ -25,7 +25,7 @@ public func assertNoDescriptorsLeft<Output, Failure: Error>(
 /// Fails the running test if what the asynchronous body opens is open after it; as the synchronous one.
 @discardableResult @_disfavoredOverload
 public nonisolated(nonsending) func assertNoDescriptorsLeft<Output, Failure: Error>(
-  after grace: Duration = .seconds(1), _ message: @autoclosure () -> String = "", file: StaticString = #filePath,
+  after grace: Duration = defaultGrace, _ message: @autoclosure () -> String = "", file: StaticString = #filePath,
   line: UInt = #line, _ body: () async throws(Failure) -> Output
 ) async throws(Failure) -> Output {
   try await Site(file: file, line: line, message: message()).assertNoDescriptorsLeft(after: grace, body)

@@ -199,7 +199,11 @@ package struct HeapText {
     ]
     if let trimmable = verdict.trimmableBytes, let pinned = verdict.pinnedBytes, let unused = verdict.unusedArenaBytes {
       parts += [
-        (trimmable, "retained: free, and malloc_trim(0) would give them back"),
+        (
+          trimmable,
+          verdict.allocator.map { "retained: free, as \($0) says" }
+            ?? "retained: free, and malloc_trim(0) would give them back"
+        ),
         (unused, "retained: the free ends of threads' arenas, which malloc gives back to nobody"),
         (pinned, "pinned: free, but on pages that living blocks keep"),
         (verdict.mallocFreeBytes - trimmable - unused - pinned, "other free memory and overhead of malloc"),

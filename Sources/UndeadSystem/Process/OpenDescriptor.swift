@@ -40,7 +40,7 @@ package struct OpenDescriptor: Sendable, Hashable {
       for index in found.indices where own.contains(found[index].number) { found[index].target += " of libdispatch" }
       let inodes = found.map { $0.kind == .socket ? inode($0.target, "socket:[") : nil }
       guard inodes.contains(where: { $0 != nil }) else { return found }
-      let names = SocketNames(of: process, inodes: Set(inodes.compactMap(\.self)))
+      let names = SocketNames(inodes: Set(inodes.compactMap(\.self))) { WholeFile.read("/proc/\(process)/net/\($0)") }
       for (index, inode) in inodes.enumerated() {
         if let inode { found[index].target = names[inode] ?? "socket" }
       }

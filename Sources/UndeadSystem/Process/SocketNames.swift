@@ -10,38 +10,34 @@
 
     subscript(inode: UInt64) -> String? { names[inode] }
 
-    /// - Parameter inodes: of the sockets that are looked for.
-    init(of process: String, inodes: Set<UInt64>) {
-      for table in ["tcp", "tcp6", "udp", "udp6"] {
-        Self.eachLine("/proc/\(process)/net/\(table)") { add(internet: $0, table, inodes) }
+    private let inodes: Set<UInt64>
+
+    /// - Parameters:
+    ///   - inodes: of the sockets that are looked for.
+    ///   - table: reads the table of a name, such as `tcp`; nil if there is none.
+    init(inodes: Set<UInt64>, table: (String) -> [UInt8]?) {
+      self.inodes = inodes
+      func read(_ name: String, _ body: (ArraySlice<UInt8>) -> Void) {
+        guard names.count < inodes.count, let bytes = table(name) else { return }
+        // The first line names the columns.
+        for line in bytes.split(separator: UInt8(ascii: "\n")).dropFirst() { body(line) }
       }
-      guard names.count < inodes.count else { return }
-      Self.eachLine("/proc/\(process)/net/unix") { add(local: $0, inodes) }
-      guard names.count < inodes.count else { return }
-      Self.eachLine("/proc/\(process)/net/netlink") { line in
-        let words = line.split(separator: " ")
-        if words.count > 9, let inode = Self.wanted(words[9], inodes) { names[inode] = "netlink" }
+      for name in ["tcp", "tcp6", "udp", "udp6"] { read(name) { add(internet: $0, name) } }
+      read("unix") { add(local: $0) }
+      read("netlink") { line in
+        let words = String(decoding: line, as: UTF8.self).split(separator: " ")
+        if words.count > 9, let inode = wanted(words[9]) { names[inode] = "netlink" }
       }
     }
 
-    // The first line names the columns.
-    private static func eachLine(_ path: String, _ body: (ArraySlice<UInt8>) -> Void) {
-      guard let bytes = WholeFile.read(path) else { return }
-      for line in bytes.split(separator: UInt8(ascii: "\n")).dropFirst() { body(line) }
-    }
-
-    private static func eachLine(_ path: String, _ body: (String) -> Void) {
-      eachLine(path) { (line: ArraySlice<UInt8>) in body(String(decoding: line, as: UTF8.self)) }
-    }
-
-    private static func wanted(_ word: Substring, _ inodes: Set<UInt64>) -> UInt64? {
+    private func wanted(_ word: Substring) -> UInt64? {
       UInt64(word).flatMap { inodes.contains($0) ? $0 : nil }
     }
 
     /// `sl: local remote state tx:rx tr:when retransmits uid timeout inode ...`
-    private mutating func add(internet line: String, _ table: String, _ inodes: Set<UInt64>) {
-      let words = line.split(separator: " ")
-      guard words.count > 9, let inode = Self.wanted(words[9], inodes), let local = Self.address(words[1]),
+    private mutating func add(internet line: ArraySlice<UInt8>, _ table: String) {
+      let words = String(decoding: line, as: UTF8.self).split(separator: " ")
+      guard words.count > 9, let inode = wanted(words[9]), let local = Self.address(words[1]),
         let remote = Self.address(words[2]), let state = UInt8(words[3], radix: 16)
       else { return }
       let name = table.hasPrefix("tcp") ? "TCP" : "UDP"
@@ -84,10 +80,10 @@
     }
 
     /// `num: count protocol flags type state inode path`; the path may have blanks, and begins with `@` if it is in no folder.
-    private mutating func add(local line: ArraySlice<UInt8>, _ inodes: Set<UInt64>) {
+    private mutating func add(local line: ArraySlice<UInt8>) {
       let words = line.split(separator: UInt8(ascii: " "), maxSplits: 7)
       guard words.count > 6,
-        let inode = Self.wanted(String(decoding: words[6], as: UTF8.self)[...], inodes)
+        let inode = wanted(String(decoding: words[6], as: UTF8.self)[...])
       else { return }
       let isListening = String(decoding: words[3], as: UTF8.self) == "00010000"
       let path = words.count > 7 ? String(decoding: words[7], as: UTF8.self) : ""

@@ -16,7 +16,6 @@
 #include <sys/mman.h>
 
 #define PAGES_AT_ONCE 4096u
-#define HEAP_MOST (1ull << 26)   // HEAP_MAX_SIZE, unless a setting asks for huge pages
 #define MOST_HEAPS 1000000u
 
 enum { PART_OF_MAIN = 1, PART_OF_OTHER, PART_TOP, PART_KEPT, PART_PAGES };
@@ -67,13 +66,13 @@ typedef struct {
   void *context;
 } part_walk;
 
-// The heaps of an arena that is not the main one, the newest first; each begins at a multiple of HEAP_MOST.
+// The heaps of an arena that is not the main one, the newest first.
 static void visit_heaps(const part_walk *walk, uintptr_t arena, uintptr_t top) {
-  uintptr_t heap = top & ~(HEAP_MOST - 1);
-  for (uint32_t count = 0; heap && heap % HEAP_MOST == 0 && count < MOST_HEAPS; count++) {
+  uintptr_t most = undead_glibc_greatest_heap(arena, top), heap = most ? top & ~(most - 1) : 0;
+  for (uint32_t count = 0; heap && heap % most == 0 && count < MOST_HEAPS; count++) {
     if (!undead_is_readable(heap, HEAP_INFO) || undead_glibc_word(heap + HEAP_ARENA) != arena) return;
     uintptr_t size = undead_glibc_word(heap + HEAP_SIZE);
-    if (size < HEAP_INFO || size > HEAP_MOST) return;
+    if (size < HEAP_INFO || size > most) return;
     walk->visit(walk->context, (undead_glibc_area){.low = heap, .high = heap + size, .top = count ? 0 : top}, false);
     heap = undead_glibc_word(heap + HEAP_PREVIOUS);
   }
