@@ -178,7 +178,8 @@ let package = Package(
       name: "UndeadReportTests", dependencies: ["UndeadReport", "UndeadSystem", "UndeadTestSupport"],
       exclude: ["Formats"]),
     .testTarget(
-      name: "UndeadHeapTests", dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadTestSupport"]),
+      name: "UndeadHeapTests",
+      dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadSystem", "UndeadTestSupport"]),
     .testTarget(
       name: "UndeadPageTests",
       dependencies: [

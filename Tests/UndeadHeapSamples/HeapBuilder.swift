@@ -50,7 +50,9 @@ package struct HeapBuilder {
   var places: [HeapFile.Place] = []
   var sites: [HeapFile.Site] = []
   package var roots: [HeapFile.Root] = []
-  var rootEdges: [(root: Root, block: Block)] = []
+  var rootEdges: [(root: Root, block: Block, words: [UInt64]?)] = []
+  package var holders: [(block: Block, descriptor: UInt32, field: String)] = []
+  package var threadStacks: [HeapFile.ThreadStack] = []
   package var memory: [HeapFile.MemoryLine] = []
   package var malloc: [HeapFile.MallocPart] = []
   package var generations: [HeapFile.Generation] = []
@@ -217,7 +219,7 @@ package struct HeapBuilder {
       .init(
         kind: kind, name: strings.intern(name), address: kind == HeapFile.Root.register ? 0 : base + 0x9_0000,
         thread: thread, flags: isWeak ? 1 : 0))
-    for block in holds { rootEdges.append((roots.count - 1, block)) }
+    for block in holds { rootEdges.append((roots.count - 1, block, nil)) }
     return roots.count - 1
   }
 
@@ -227,7 +229,10 @@ package struct HeapBuilder {
     root(HeapFile.Root.global, name, holds: holds)
   }
 
-  package mutating func hold(_ root: Root, _ block: Block) { rootEdges.append((root, block)) }
+  /// - Parameter words: around the reference, if it may be a slice.
+  package mutating func hold(_ root: Root, _ block: Block, words: [UInt64]? = nil) {
+    rootEdges.append((root, block, words))
+  }
 
   // MARK: Facts
 

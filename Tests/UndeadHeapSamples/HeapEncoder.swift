@@ -5,7 +5,8 @@ import UndeadReport
 extension HeapBuilder {
   /// The bytes of the file: blocks in address order, whatever the order they were added in.
   package func encoded() -> Data {
-    var snapshot = snapshot
+    var (snapshot, strings) = (snapshot, strings)
+    let fields = holders.map { strings.intern($0.field) }
     snapshot.strings = strings.table
     var streams = Streams(self)
     let graph = streams.graph()
@@ -25,6 +26,16 @@ extension HeapBuilder {
     sections.append((.heapPlaces, Self.entries(places, Self.write)))
     sections.append((.heapRoots, Self.entries(roots, Self.write)))
     sections.append((.heapRootEdges, streams.rootEdges()))
+    sections.append((.heapRootWords, streams.rootWords()))
+    sections.append((.heapHolders, streams.holders(fields)))
+    sections.append(
+      (
+        .heapStacks,
+        Self.entries(threadStacks) {
+          $0.u32($1.thread, $1.frames)
+          $0.u64($1.resident, $1.reserved)
+        }
+      ))
     sections.append((.heapMemory, Self.entries(memory, Self.write)))
     sections.append((.heapMalloc, Self.entries(malloc) { $0.u64($1.low, $1.high, $1.kind) }))
     sections.append((.heapGenerations, Self.entries(generations, Self.write)))
@@ -173,10 +184,32 @@ private struct Streams {
     return index
   }
 
+  private var sortedRootEdges: [(root: Int, block: Int, words: [UInt64]?)] {
+    heap.rootEdges.sorted { ($0.root, ranks[$0.block]) < ($1.root, ranks[$1.block]) }
+  }
+
+  func holders(_ fields: [StringID]) -> [UInt8] {
+    var writer = ByteWriter()
+    for (holder, field) in zip(heap.holders, fields) {
+      writer.u32(UInt32(ranks[holder.block]), holder.descriptor, field, 0)
+    }
+    return writer.bytes
+  }
+
+  func rootWords() -> [UInt8] {
+    var writer = ByteWriter()
+    for (number, edge) in sortedRootEdges.enumerated() {
+      guard let words = edge.words else { continue }
+      writer.u64(UInt64(number))
+      for word in words { writer.u64(word) }
+    }
+    return writer.bytes
+  }
+
   func rootEdges() -> [UInt8] {
     var writer = ByteWriter()
     var last = 0
-    for edge in heap.rootEdges.sorted(by: { ($0.root, ranks[$0.block]) < ($1.root, ranks[$1.block]) }) {
+    for edge in sortedRootEdges {
       writer.zigzag(edge.root - last)
       writer.varint(UInt64(ranks[edge.block]))
       last = edge.root

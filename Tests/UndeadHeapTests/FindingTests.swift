@@ -116,6 +116,50 @@ import UndeadReport
       ])
   }
 
+  @Test func slicesInVariablesAndOnStacks() throws {
+    let words = { (address: UInt64) -> [UInt64] in
+      [0x14_0107, 0x32_0107, 0x3000_0000_0000_0000 | 1_000_000, address, 0, 0, 0]
+    }
+    func text(_ heap: inout HeapBuilder) -> HeapBuilder.Block {
+      heap.object("Swift.__StringStorage", size: Self.size, use: (1_000_000, 1_048_500))
+    }
+    var heap = HeapBuilder()
+    let (first, second, third) = (text(&heap), text(&heap), text(&heap))
+    heap.hold(heap.root(HeapFile.Root.global, "App.head"), first, words: words(heap.address(first)))
+    let stack = heap.root(HeapFile.Root.stack, "main thread", thread: 1)
+    heap.hold(stack, second, words: words(heap.address(second)))
+    // A word without a slice around it, and a variable's slice that accounts for the count.
+    heap.hold(stack, first)
+    // Here nothing else accounts for it.
+    heap.hold(stack, third, words: words(heap.address(third)))
+    heap.hold(heap.root(HeapFile.Root.register, "", thread: 1), third)
+    #expect(
+      try texts(heap).sorted() == [
+        "sliceOfLargeBuffer 1 1048545 Swift.__StringStorage in global App.head.",
+        "sliceOfLargeBuffer 1 1048545 Swift.__StringStorage in the stacks of threads.",
+      ])
+    #expect(try findings(heap).allSatisfy { $0.usedBytes == 30 })
+  }
+
+  @Test func slicesOfByteBuffers() throws {
+    func finding(_ low: UInt64, _ high: UInt64) throws -> [HeapFinding] {
+      var heap = HeapBuilder()
+      let owner = heap.object("App.Frame")
+      let storage = heap.object("NIOCore.ByteBuffer._Storage", size: 64, use: (1_000_000, 1_000_000))
+      heap.link(storage, "bytes", heap.foreign(size: 1_000_016), strength: HeapFile.Strength.raw)
+      heap.link(owner, "head._storage", storage, neighbours: [0, 0, 0, heap.address(storage), low, high, 0])
+      heap.global("App.frame", holds: owner)
+      return try findings(heap)
+    }
+    let found = try finding(66_000, 66_001)
+    #expect(found.map(\.bytes) == [1_000_079] && found.first?.usedBytes == 1)
+    #expect(found.first?.advice.contains("ByteBuffer(bytes:") == true)
+    // All of it; not a range at all.
+    #expect(try finding(0, 1_000_000).isEmpty)
+    #expect(try finding(10, 2_000_000).isEmpty)
+    #expect(try finding(0, 0).isEmpty)
+  }
+
   // MARK: Contents
 
   @Test func equalStringsAreTold() throws {

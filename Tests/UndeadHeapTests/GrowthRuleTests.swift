@@ -45,6 +45,16 @@ import Testing
     #expect(try !Self.breaks("10MB/h", Self.growth("App.Session", bytesPerMinute: 1e9)))
   }
 
+  @Test func linesOfTheProcess() throws {
+    let files = Self.growth(TypeCounts.descriptors, perMinute: 100)
+    #expect(try Self.breaks("descriptors>60/min", files))
+    #expect(try !Self.breaks("descriptors>100/min", files))
+    for rule in ["threads>1/min", "resident>1B/h", "*", "any", "1/h"] {
+      #expect(try !Self.breaks(rule, files), "\(rule)")
+    }
+    #expect(try Self.breaks("threads", Self.growth(TypeCounts.threads, perMinute: 100)))
+  }
+
   @Test func patterns() throws {
     let box = Self.growth("App.Box<Swift.Int>", perMinute: 1000)
     for pattern in ["App.Box<Swift.Int>", "Box<Swift.Int>", "App.*", "*Box*", "*Int>", "Box<*>", "*"] {

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import UndeadHeapSamples
 import UndeadReport
+import UndeadSystem
 
 @testable import UndeadHeap
 
@@ -33,6 +34,44 @@ import UndeadReport
       #expect(Array(old.targets) == Array(new.targets) && Array(old.addresses) == Array(new.addresses))
       #expect(saved.places == old.file.places && saved.memory == old.file.memory)
       #expect(try FileManager.default.contentsOfDirectory(atPath: directory).sorted() == ["raw", "saved"])
+    }
+  }
+
+  /// What a process had beside memory goes into the copy; the objects that have it are in the heap.
+  @Test func descriptorsAndThreads() throws {
+    try withDirectory { directory in
+      var heap = HeapBuilder()
+      let connection = heap.object("App.Connection")
+      let source = heap.foreign(size: 96)
+      heap.global("App.connection", holds: connection, source)
+      heap.holders = [(source, 5, "source of libdispatch"), (connection, 5, "fd"), (connection, 9, "other")]
+      let kept = heap.object("App.Kept", size: 4096)
+      heap.root(HeapFile.Root.stack, "stack of thread 2", thread: 12, holds: [kept])
+      heap.threadStacks = [.init(thread: 12, frames: Snapshot.none, resident: 8192, reserved: 1 << 20)]
+      try heap.encoded().write(to: URL(filePath: "\(directory)/raw"))
+      let resources = ProcessResources(
+        descriptors: [
+          .init(number: 4, kind: .pipe, target: "pipe:[1]"), .init(number: 5, kind: .socket, target: "TCP a \u{1B}[0m"),
+        ], threads: [.init(id: 11, name: "App"), .init(id: 12, name: "worker")])
+      try HeapFile.save("\(directory)/raw", to: "\(directory)/saved", resources: resources, using: Self.nothing)
+      let file = try HeapFile(path: "\(directory)/saved")
+      #expect(file.resources == resources)
+      let report = try HeapReport(LoadedHeap(file), symbolizer: nil)
+      #expect(report.descriptors?.map(\.type) == [nil, "App.Connection"])
+      #expect(report.descriptors?.last?.field == "fd")
+      #expect(report.descriptors?.last?.retainPath.first?.root?.name == "App.connection")
+      #expect(report.threads?.map(\.name) == ["worker", "App"])
+      let worker = try #require(report.threads?.first)
+      #expect(worker.retainedBytes == 4096 && worker.residentBytes == 8192 && worker.stackBytes == 1 << 20)
+      let text = HeapText.render(report, by: .descriptor)
+      #expect(text.contains("1 \u{D7} pipe  nobody") && text.contains("socket  App.Connection.fd"))
+      #expect(!text.contains("\u{1B}"))
+      #expect(HeapText.render(report, by: .thread).contains("12 worker"))
+      // What is not in the heap, or was not asked for, is not guessed.
+      #expect(try HeapReport(LoadedHeap(HeapFile(path: "\(directory)/raw")), symbolizer: nil).descriptors == nil)
+      let diff = try HeapDiff(
+        from: LoadedHeap(HeapFile(path: "\(directory)/saved")), to: LoadedHeap(file), using: nil)
+      #expect(diff.resources.isEmpty)
     }
   }
 

@@ -153,6 +153,11 @@ static uintptr_t greatest_size(const undead_arena *arena) {
   return 0;
 }
 
+uintptr_t undead_glibc_greatest_heap(uintptr_t start, uintptr_t top) {
+  undead_arena arena = {.start = start, .top = top};
+  return greatest_size(&arena);
+}
+
 // The newest heap, which has the top, leads to the older ones.
 undead_glibc_result undead_glibc_take_heaps(undead_glibc_heap *heap, const undead_arena *arena) {
   uintptr_t most = greatest_size(arena), sum = 0;

@@ -103,7 +103,7 @@ package struct HeapTables {
     guard owner != Int(heap.types.raw), owner != Int(heap.types.foreign) else { return false }
     if heap.types.groups[group].storage != nil { return true }
     let isMemory = group == Int(heap.types.raw) || group == Int(heap.types.foreign)
-    return isMemory && heap.types.groups[owner].storage == .data
+    return isMemory && [.data, .byteBuffer].contains(heap.types.groups[owner].storage)
   }
 
   // MARK: Modules

@@ -36,12 +36,13 @@ extension HeapFile {
   ///   - path: the heap file to read.
   ///   - destination: the file to write; it is replaced if it exists.
   ///   - metadata: keys of META with their values, in place of those that the file has.
+  ///   - resources: what the process had beside memory; nil for what the file says.
   ///   - symbolizer: finds the names; nil to copy without.
   /// - Returns: what the reader has to know about names that were not found, one sentence each.
   @discardableResult
   package static func save(
     _ path: String, to destination: String, metadata: [(key: String, value: String)] = [],
-    using symbolizer: Symbolizer? = Symbolizer()
+    resources: ProcessResources? = nil, using symbolizer: Symbolizer? = Symbolizer()
   ) throws(HeapSavingError) -> [String] {
     let file: HeapFile
     var copy: HeapFileCopy
@@ -61,6 +62,7 @@ extension HeapFile {
       copy.replaceSymbols(found.symbols)
     }
     if !metadata.isEmpty { copy.replaceMetadata(metadata) }
+    if let resources { copy.replaceResources(resources) }
     if let code = copy.write(to: destination) { throw .unwritable(path: destination, code: code) }
     return notes
   }
@@ -122,6 +124,16 @@ private struct HeapFileCopy {
     var writer = SnapshotWriter()
     for entry in snapshot.metadata { writer.u32(strings.intern(entry.key), strings.intern(entry.value)) }
     replace(.metadata, writer.bytes)
+  }
+
+  mutating func replaceResources(_ resources: ProcessResources) {
+    var (descriptors, threads) = (SnapshotWriter(), SnapshotWriter())
+    for one in resources.descriptors {
+      descriptors.u32(UInt32(bitPattern: one.number), strings.intern(one.kind.rawValue), strings.intern(one.target), 0)
+    }
+    for one in resources.threads { threads.u32(one.id, strings.intern(one.name), 0, 0) }
+    replace(.descriptors, descriptors.bytes)
+    replace(.threads, threads.bytes)
   }
 
   private mutating func replace(_ kind: SnapshotFormat.Section, _ bytes: [UInt8]) {

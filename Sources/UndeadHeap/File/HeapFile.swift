@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// A heap file, mapped and checked: all but the graph, which ``LoadedHeap`` decodes, is at hand as values.
 ///
@@ -19,6 +20,12 @@ package final class HeapFile {
   /// How glibc's malloc has cut up its memory; empty for other allocators.
   package let malloc: [MallocPart]
   package let generations: [Generation]
+  package let rootWords: [RootWords]
+  /// Ascending by block.
+  package let holders: [DescriptorHolder]
+  package let stacks: [ThreadStack]
+  /// What the process had beside memory, if whoever took the file added it.
+  package var resources: ProcessResources?
   package let waits: [Wait]
   /// Empty if allocations were not sampled.
   package let allocations: [Allocations]
@@ -80,6 +87,10 @@ package final class HeapFile {
       memory = try reader.memory()
       malloc = try reader.malloc()
       generations = try reader.generations()
+      rootWords = try reader.rootWords()
+      holders = try reader.holders()
+      stacks = try reader.stacks()
+      resources = try reader.resources()
       waits = try reader.waits(shapes: shapes.count)
       allocations = try reader.allocations()
       census = try reader.census()
@@ -229,6 +240,40 @@ private struct HeapSectionReader {
     try entries(.heapGenerations) { (entry) throws(SnapshotError) in
       HeapFile.Generation(number: entry.u32(0), name: try string(entry, 4), time: entry.u64(8))
     }
+  }
+
+  func rootWords() throws(SnapshotError) -> [HeapFile.RootWords] {
+    try entries(.heapRootWords) { (entry) throws(SnapshotError) in
+      HeapFile.RootWords(edge: entry.u64(0), words: (0..<HeapFile.RootWords.count).map { entry.u64(8 + 8 * $0) })
+    }
+  }
+
+  func holders() throws(SnapshotError) -> [HeapFile.DescriptorHolder] {
+    try entries(.heapHolders) { (entry) throws(SnapshotError) in
+      HeapFile.DescriptorHolder(block: entry.u32(0), descriptor: entry.u32(4), field: try string(entry, 8))
+    }
+  }
+
+  func stacks() throws(SnapshotError) -> [HeapFile.ThreadStack] {
+    try entries(.heapStacks) { (entry) throws(SnapshotError) in
+      HeapFile.ThreadStack(
+        thread: entry.u32(0), frames: try index(entry, 4, below: snapshot.stacks.count, of: "STACKS"),
+        resident: entry.u64(8), reserved: entry.u64(16))
+    }
+  }
+
+  /// What ``HeapFile/save(_:to:metadata:resources:using:)`` adds.
+  func resources() throws(SnapshotError) -> ProcessResources? {
+    let descriptors = try entries(.descriptors) { (entry) throws(SnapshotError) in
+      OpenDescriptor(
+        number: Int32(truncatingIfNeeded: entry.u32(0)),
+        kind: OpenDescriptor.Kind(rawValue: snapshot.strings[try string(entry, 4)]) ?? .other,
+        target: snapshot.strings[try string(entry, 8)])
+    }
+    let threads = try entries(.threads) { (entry) throws(SnapshotError) in
+      ProcessResources.Thread(id: entry.u32(0), name: snapshot.strings[try string(entry, 4)])
+    }
+    return descriptors.isEmpty && threads.isEmpty ? nil : .init(descriptors: descriptors, threads: threads)
   }
 
   func census() throws(SnapshotError) -> [HeapFile.CensusLine] {

@@ -164,6 +164,51 @@ extension HeapFile {
     package var isWeak: Bool { flags & 1 != 0 }
   }
 
+  /// What stands around a reference from outside of all blocks, which may be a slice: as Neighbours of a reference.
+  package struct RootWords: Sendable, Equatable {
+    /// Position among the references of roots.
+    package var edge: UInt64
+    package var words: [UInt64]
+
+    package init(edge: UInt64, words: [UInt64]) {
+      self.edge = edge
+      self.words = words
+    }
+
+    package static let count = 7
+  }
+
+  /// A field that has the number of what may be an open file.
+  package struct DescriptorHolder: Sendable, Equatable {
+    /// Rank in address order; not checked.
+    package var block: UInt32
+    package var descriptor: UInt32
+    /// Name of the field, or what has the number if it is a record of libdispatch.
+    package var field: StringID
+
+    package init(block: UInt32, descriptor: UInt32, field: StringID) {
+      self.block = block
+      self.descriptor = descriptor
+      self.field = field
+    }
+  }
+
+  /// The stack of a thread.
+  package struct ThreadStack: Sendable, Equatable {
+    package var thread: UInt32
+    /// Index of STACKS: what it was doing; none if that is not known.
+    package var frames: Snapshot.Index
+    package var resident: UInt64
+    package var reserved: UInt64
+
+    package init(thread: UInt32, frames: Snapshot.Index, resident: UInt64, reserved: UInt64) {
+      self.thread = thread
+      self.frames = frames
+      self.resident = resident
+      self.reserved = reserved
+    }
+  }
+
   /// A part of the process's memory.
   package struct MemoryLine: Sendable, Equatable {
     package var name: StringID

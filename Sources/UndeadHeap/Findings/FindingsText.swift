@@ -44,7 +44,8 @@ enum FindingsText {
     let type = Number.readable(finding.type)
     switch finding.kind {
     case .emptyCapacity: return "\(bytes) empty in \(count) \u{D7} \(type)"
-    case .sliceOfLargeBuffer: return "\(bytes) not in use in \(count) \u{D7} \(type)"
+    case .sliceOfLargeBuffer:
+      return "\(bytes) of \(count) \u{D7} \(type) kept by \(Quantity.bytes(finding.usedBytes ?? 0))"
     case .equalStrings, .equalBridgedObjects: return "\(bytes) in \(count) copies of \(type)"
     case .dominatingContainer: return "\(bytes), \(count) blocks below \(type)"
     case .waitingTasks, .deadOwner: return "\(count) \u{D7} \(type), \(bytes)"

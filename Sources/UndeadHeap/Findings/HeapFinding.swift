@@ -35,6 +35,8 @@ package struct HeapFinding: Codable, Sendable, Equatable {
   package var objects: Int
   /// Bytes that would be saved, or that are kept.
   package var bytes: Int
+  /// Bytes of them that are in use, as the slices of a buffer show them; nil for other kinds.
+  package var usedBytes: Int?
   /// Type of the objects.
   package var type: String
   package var container: Container?
@@ -54,6 +56,7 @@ struct HeapFindingDraft {
   var title: String
   var objects: Int
   var bytes: UInt64
+  var usedBytes: UInt64?
   /// One of the objects, the one to tell of.
   var block: Int
   /// Type that is shown; nil for that of the block.
@@ -119,7 +122,7 @@ extension HeapFinding {
     return zip(drafts, paths).map { draft, path in
       HeapFinding(
         kind: draft.kind, title: draft.title, objects: draft.objects, bytes: Int(clamping: draft.bytes),
-        type: draft.type ?? heap.typeName(draft.block),
+        usedBytes: draft.usedBytes.map { Int(clamping: $0) }, type: draft.type ?? heap.typeName(draft.block),
         container: draft.container.map { Container(type: $0.type, field: $0.field) }, retainPath: path,
         allocation: symbols.backtrace(heap.graph.stack(draft.block)),
         suspended: draft.suspended == Snapshot.none ? nil : symbols.backtrace(draft.suspended), advice: draft.advice)

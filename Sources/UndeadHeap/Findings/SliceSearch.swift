@@ -4,32 +4,63 @@ import UndeadSystem
 /// Large buffers that only small slices keep alive.
 ///
 /// A reference is taken for a slice only if the words around it say so beyond doubt; one owner of another kind, or one that is
-/// not known, and the buffer is not reported.
+/// not known, and the buffer is not reported. Slices lie in objects, in global variables and on the stacks of threads.
 struct SliceSearch {
+  private struct Slices {
+    /// What they show together.
+    var elements: UInt64 = 0
+    var count = 0
+    /// The same of those on stacks, where a word more or less is easily left over.
+    var onStacks: (elements: UInt64, count: Int) = (0, 0)
+    /// A word of a thread names the buffer, and is no slice.
+    var isNamedByThread = false
+  }
+
+  /// A place, and what lies there.
+  private struct Key: Hashable {
+    var place: UInt32
+    var storage: HeapTypes.Storage
+  }
+
   private let heap: LoadedHeap
-  /// By buffer: how many elements its slices show, and how many slices there are.
-  private var slices: [Int: (elements: UInt64, count: Int)] = [:]
+  private var slices: [Int: Slices] = [:]
   /// References that were understood, or that are parts of such slices.
   private var understood: Set<Int> = []
+  private var understoodRoots: Set<Int> = []
 
   static func drafts(_ heap: LoadedHeap, _ places: HeapLocations, _ limits: HeapFindingLimits) -> [HeapFindingDraft] {
     var search = SliceSearch(heap)
     search.readSlices()
     search.removeBuffersWithOtherOwners()
-    var tally = PlaceTally<UInt32>()
+    var tally = PlaceTally<Key>()
+    var shown: [Key: UInt64] = [:]
     for (buffer, found) in search.slices.sorted(by: { $0.key < $1.key }) {
       guard let use = search.use(of: buffer), found.elements < use.capacity / 4 else { continue }
       let retained = heap.dominators.retained[buffer]
-      let (high, low) = retained.multipliedFullWidth(by: use.capacity - found.elements)
-      tally.add(places.holder[buffer], buffer, bytes: use.capacity.dividingFullWidth((high, low)).quotient)
+      let (high, low) = retained.multipliedFullWidth(by: found.elements)
+      let inUse = use.capacity.dividingFullWidth((high, low)).quotient
+      let key = Key(place: places.holder[buffer], storage: search.storage(of: buffer)!)
+      tally.add(key, buffer, bytes: retained - inUse)
+      shown[key, default: 0] &+= key.storage == .array ? inUse : found.elements
     }
-    return tally.entries.filter { $0.value.bytes >= limits.bytes }.map { place, entry in
+    return tally.entries.filter { $0.value.bytes >= limits.bytes }.map { key, entry in
       HeapFindingDraft(
         kind: .sliceOfLargeBuffer,
         title: "\(entry.objects == 1 ? "a large buffer is" : "large buffers are") kept by small slices",
-        objects: entry.objects, bytes: entry.bytes, block: entry.block, container: places.name(Int(place)),
-        advice: "copy what is kept: String(substring), Array(slice) or Data(slice) lets the large buffer go")
+        objects: entry.objects, bytes: entry.bytes, usedBytes: shown[key], block: entry.block,
+        container: places.name(Int(key.place)), advice: advice(key.storage))
     }
+  }
+
+  private static func advice(_ storage: HeapTypes.Storage) -> String {
+    let copy =
+      switch storage {
+      case .string: "String(substring)"
+      case .data: "Data(slice)"
+      case .byteBuffer: "ByteBuffer(bytes: slice.readableBytesView)"
+      default: "Array(slice)"
+      }
+    return "keep a copy of the part: \(copy) lets the large buffer go"
   }
 
   private init(_ heap: LoadedHeap) { self.heap = heap }
@@ -40,39 +71,59 @@ struct SliceSearch {
     return index < uses.count && Int(uses[index].rank) == block ? uses[index] : nil
   }
 
+  private func storage(of block: Int) -> HeapTypes.Storage? { heap.types.groups[heap.group(block)].storage }
+
   private mutating func readSlices() {
-    var interior: [(edge: Int, holder: Int, buffer: Int)] = []
-    var holders: Set<[Int]> = []
-    for record in heap.graph.neighbours where record.count >= 7 {
+    for record in heap.graph.neighbours where record.count >= HeapFile.RootWords.count {
       let edge = Int(record.edge)
-      let buffer = Int(heap.graph.targets[edge])
-      let holder = heap.graph.source(of: edge)
-      let words = heap.graph.words(around: record)
-      guard words[3] & Self.addressMask == heap.graph.addresses[buffer] else {
-        interior.append((edge, holder, buffer))
-        continue
+      if read(heap.graph.words(around: record), of: Int(heap.graph.targets[edge]), isOnStack: false) {
+        understood.insert(edge)
       }
-      guard let elements = elements(words, of: buffer) else { continue }
-      slices[buffer, default: (0, 0)].elements &+= elements
-      slices[buffer, default: (0, 0)].count += 1
-      understood.insert(edge)
-      holders.insert([holder, buffer])
     }
-    // A slice of an array also has the address of the elements.
-    for entry in interior where holders.contains([entry.holder, entry.buffer]) { understood.insert(entry.edge) }
+    let edges = heap.graph.rootEdges
+    for entry in heap.file.rootWords where entry.edge < UInt64(edges.count) {
+      let edge = edges[Int(entry.edge)]
+      let isOnStack = heap.file.roots[Int(edge.root)].kind != HeapFile.Root.global
+      if read(entry.words, of: Int(edge.target), isOnStack: isOnStack) { understoodRoots.insert(Int(entry.edge)) }
+    }
+  }
+
+  /// True if the word in the middle is part of a slice.
+  private mutating func read(_ words: [UInt64], of buffer: Int, isOnStack: Bool) -> Bool {
+    guard let use = use(of: buffer), let storage = storage(of: buffer) else { return false }
+    let address = heap.graph.addresses[buffer]
+    guard words[3] & Self.addressMask == address else {
+      // A slice of an array also has the address of the elements, behind that of their owner.
+      return storage == .array && words[2] == address && words[3] == address + Self.header
+    }
+    guard let elements = Self.elements(words, storage, use, address) else { return false }
+    var found = slices[buffer] ?? Slices()
+    if isOnStack {
+      found.onStacks.elements &+= elements
+      found.onStacks.count += 1
+    } else {
+      found.elements &+= elements
+      found.count += 1
+    }
+    slices[buffer] = found
+    return true
   }
 
   /// Without the bits that distinguish representations.
   private static let addressMask: UInt64 = 0x0FFF_FFFF_FFFF_FFF8
+  /// Of an array's storage.
+  private static let header: UInt64 = 32
 
   /// How many elements, or bytes, a slice shows; nil if it is none.
-  private func elements(_ words: [UInt64], of buffer: Int) -> UInt64? {
-    guard let use = use(of: buffer) else { return nil }
-    switch heap.types.groups[heap.group(buffer)].storage {
-    case .string: return Self.ofSubstring(words, use)
-    case .data: return Self.ofData(words, use)
-    case .array: return Self.ofArray(words, use, address: heap.graph.addresses[buffer])
-    default: return nil
+  private static func elements(
+    _ words: [UInt64], _ storage: HeapTypes.Storage, _ use: HeapGraph.Use, _ address: UInt64
+  ) -> UInt64? {
+    switch storage {
+    case .string: ofSubstring(words, use)
+    case .data: ofData(words, use)
+    case .array: ofArray(words, use, address: address)
+    case .byteBuffer: ofByteBuffer(words, use)
+    default: nil
     }
   }
 
@@ -81,7 +132,8 @@ struct SliceSearch {
   private static func ofSubstring(_ words: [UInt64], _ use: HeapGraph.Use) -> UInt64? {
     let (start, end, count) = (words[0], words[1], words[2])
     let isAligned: UInt64 = 1
-    guard count >> 48 & 0x7000 == 0x7000, count & 0xFFFF_FFFF_FFFF == use.used, start & end & isAligned != 0,
+    // Native and behind its header; whether it is ASCII or NFC does not matter.
+    guard count >> 48 & 0x3FFF == 0x3000, count & 0xFFFF_FFFF_FFFF == use.used, start & end & isAligned != 0,
       start >> 16 <= end >> 16, end >> 16 <= use.used, start & 0xF000 == 0, end & 0xF000 == 0
     else { return nil }
     return (end >> 16) - (start >> 16)
@@ -99,9 +151,15 @@ struct SliceSearch {
   /// (SliceBuffer.swift).
   private static func ofArray(_ words: [UInt64], _ use: HeapGraph.Use, address: UInt64) -> UInt64? {
     let (base, start, end) = (words[4], words[5], words[6] >> 1)
-    let header: UInt64 = 32
     guard base == address + header, start <= end, end <= use.used else { return nil }
     return end - start
+  }
+
+  /// ByteBuffer: what the instrument found by the names of its fields. A buffer that may be written from end to end is no slice.
+  private static func ofByteBuffer(_ words: [UInt64], _ use: HeapGraph.Use) -> UInt64? {
+    let (low, high) = (words[4], words[5])
+    guard low < high, high <= use.capacity else { return nil }
+    return high - low
   }
 
   private mutating func removeBuffersWithOtherOwners() {
@@ -111,12 +169,24 @@ struct SliceSearch {
       let target = Int(graph.targets[edge])
       if slices[target] != nil, !understood.contains(edge) { slices[target] = nil }
     }
-    for (number, edge) in graph.rootEdges.enumerated() where heap.ownership.rootOwns[number] {
-      slices[Int(edge.target)] = nil
+    for (number, edge) in graph.rootEdges.enumerated() where !understoodRoots.contains(number) {
+      let buffer = Int(edge.target)
+      guard slices[buffer] != nil else { continue }
+      let isOfThread = graph.file.roots[Int(edge.root)].kind != HeapFile.Root.global
+      if isOfThread { slices[buffer]?.isNamedByThread = true }
+      // What a thread has may be what the slices on stacks account for.
+      else if heap.ownership.rootOwns[number] { slices[buffer] = nil }
     }
     for (buffer, found) in slices {
       let strong = graph.strongCounts[buffer]
-      if strong == HeapGraph.unknownCount || Int(strong) > found.count { slices[buffer] = nil }
+      guard strong != HeapGraph.unknownCount, Int(strong) <= found.count + found.onStacks.count else {
+        slices[buffer] = nil
+        continue
+      }
+      guard Int(strong) > found.count else { continue }
+      // Then those on stacks own it, if nothing else there may.
+      slices[buffer] = found.isNamedByThread ? nil : found
+      slices[buffer]?.elements &+= found.onStacks.elements
     }
   }
 }

@@ -4,7 +4,7 @@ import UndeadReport
 package struct HeapTypes {
   /// What a type keeps for another one, which is its owner in a table.
   package enum Storage: UInt8, Sendable {
-    case array, dictionary, set, string, data, sideTable
+    case array, dictionary, set, string, data, byteBuffer, sideTable
 
     /// True for what holds elements.
     package var isCollection: Bool { self == .array || self == .dictionary || self == .set }
@@ -80,6 +80,7 @@ package struct HeapTypes {
     ("Swift._SetStorage<", .set), ("Swift.__RawSetStorage", .set), ("Swift.__EmptySetSingleton", .set),
     ("Swift.__StringStorage", .string), ("Swift.__SharedStringStorage", .string),
     ("Foundation.__DataStorage", .data), ("FoundationEssentials.__DataStorage", .data),
+    ("NIOCore.ByteBuffer._Storage", .byteBuffer),
   ]
 
   private static func storage(_ kind: Snapshot.Kind, _ name: String) -> Storage? {

@@ -118,6 +118,10 @@ package struct HeapDiff: Codable, Sendable, Equatable {
   package var turnover: Turnover?
   /// What the resident memory did; only where both files are of one process and say where it is.
   package var verdict: MemoryVerdict?
+  /// What is worth a look in the new heap and was not in the old one, the most bytes first.
+  package var findings: [HeapFinding] = []
+  /// Open files and threads of which there are more, the most first; only where both files are of one process.
+  package var resources: [ResourceGrowth] = []
   /// What grew, by container; the worst first.
   package var growth: [Growth]
   /// All types of which there is more or less than before, those that grew most first.

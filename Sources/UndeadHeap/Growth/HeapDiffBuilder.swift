@@ -53,7 +53,9 @@ struct HeapDiffBuilder {
     if let pairing {
       diff.turnover = .init(came: pairing.cameCount, went: pairing.wentCount)
       diff.verdict = verdict(symbolizer)
+      diff.resources = HeapDiff.resources(from: old.heap, to: new.heap, symbolizer)
     }
+    diff.findings = HeapDiff.findings(from: old.heap, to: new.heap, symbolizer)
     let growth = GrowthBuilder(old, new, names, groups, byKey, pairing)
     diff.growth = growth.build(&sites)
     diff.types = types(&sites)

@@ -26,6 +26,9 @@ package enum HeapDiffText {
       lines += ["", "and \(Quantity.of(rest.count, "more container")) that grew by \(Quantity.bytes(bytes))"]
     }
     lines += less(diff, options)
+    let more =
+      ResourcesText.lines(diff.resources, limit: growthLimit, options) + FindingsText.lines(diff.findings, options)
+    if !more.isEmpty { lines += [""] + more.dropLast() }
     lines.append("")
     let text = lines.text(options)
     guard let leaks = diff.leaks else { return text + "undead: \(summary(diff))\n" }

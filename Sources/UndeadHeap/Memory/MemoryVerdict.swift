@@ -34,9 +34,11 @@ package struct MemoryVerdict: Codable, Sendable, Equatable {
   /// Resident bytes of blocks that something leads to.
   package var liveBytes: Int
   package var leakedBytes: Int
+  /// The allocator that says itself what is free; nil for glibc's, whose tables do, and for others.
+  package var allocator: String?
   /// What is free in malloc, and its overhead.
   package var mallocFreeBytes: Int
-  /// What `malloc_trim(0)` would give back; nil if the allocator's own tables are not known.
+  /// What `malloc_trim(0)`, or what the allocator has in its place, would give back; nil if the allocator's own tables are not known.
   package var trimmableBytes: Int?
   /// The unused ends of threads' arenas, which nothing gives back; nil likewise.
   package var unusedArenaBytes: Int?
@@ -64,9 +66,12 @@ extension MemoryVerdict {
     let live = sum(HeapFile.MemoryLine.liveBlocks)
     let leaked = min(unreachable, live)
     let pages = file.malloc.isEmpty ? nil : MallocPages(heap)
-    let trimmable = pages.map { min(Int(clamping: $0.trimmableBytes), free) }
-    let unused = pages.map { min(Int(clamping: $0.topBytes), free - trimmable!) }
-    let pinned = pages.map { min(Int(clamping: $0.pinnedBytes), free - trimmable! - unused!) }
+    let statistics = pages == nil ? Statistics(file.snapshot) : nil
+    let trimmable = (pages?.trimmableBytes ?? statistics?.unusedPages).map { min(Int(clamping: $0), free) }
+    let unused = trimmable.map { min(Int(clamping: pages?.topBytes ?? 0), free - $0) }
+    let pinned = (pages?.pinnedBytes ?? statistics?.unusedInPages).map {
+      min(Int(clamping: $0), free - trimmable! - unused!)
+    }
 
     let least = max(Self.leastBytes, resident / 20)
     var candidates: [(kind: Kind, bytes: Int)] = [
@@ -77,11 +82,28 @@ extension MemoryVerdict {
     let kind = candidates.max { $0.bytes < $1.bytes }?.kind ?? .nothing
 
     self.init(
-      kind: kind, sentence: "", advice: "", liveBytes: live - leaked, leakedBytes: leaked, mallocFreeBytes: free,
+      kind: kind, sentence: "", advice: "", liveBytes: live - leaked, leakedBytes: leaked,
+      allocator: statistics?.name, mallocFreeBytes: free,
       trimmableBytes: trimmable, unusedArenaBytes: unused, pinnedBytes: pinned,
       pinnedBy: pages.map { Self.pins($0, heap, symbols) } ?? [])
     sentence = sentence(of: resident)
     advice = advice(arenas: pages?.arenas ?? 0)
+  }
+
+  /// What jemalloc says of itself.
+  private struct Statistics {
+    let name = "jemalloc"
+    /// Of pages that nothing lies on, and of pages that blocks lie on.
+    var unusedPages, unusedInPages: UInt64
+
+    init?(_ snapshot: Snapshot) {
+      let active = snapshot.counter("allocatorActive")
+      let used = active.addingReportingOverflow(snapshot.counter("allocatorMetadata"))
+      guard active > 0, !used.overflow else { return nil }
+      let (resident, allocated) = (snapshot.counter("allocatorResident"), snapshot.counter("allocatorAllocated"))
+      unusedPages = resident > used.partialValue ? resident - used.partialValue : 0
+      unusedInPages = active > allocated ? active - allocated : 0
+    }
   }
 
   /// True if objects of the program's types are lost, however few bytes they have.
@@ -118,6 +140,9 @@ extension MemoryVerdict {
         ? "would give them back"
         : trimmableBytes < Self.leastBytes
           ? "would not give them back" : "would give \(Quantity.bytes(trimmableBytes)) back"
+      if let allocator {
+        return "\(kept) of \(all) are free, but \(allocator) keeps them, as it says itself"
+      }
       return "\(kept) of \(all) are free, but malloc keeps them: malloc_trim(0) \(trim)"
     case .pinned:
       return "\(Quantity.bytes(pinnedBytes ?? 0)) of \(all) are free, but lie on pages that living blocks keep"
@@ -132,6 +157,11 @@ extension MemoryVerdict {
     case .growth: return "what grows is listed below, by field: limit it, or remove what is no longer needed"
     case .retained:
       guard let trimmableBytes, let unusedArenaBytes else { return "its own statistics tell when it gives memory back" }
+      if allocator != nil {
+        return
+          "lower MALLOC_CONF=dirty_decay_ms, or call mallctl(\"arena.4096.purge\") after a burst; if the next burst needs "
+          + "the memory again, leave it"
+      }
       var ways: [String] = []
       if trimmableBytes >= Self.leastBytes { ways.append("call malloc_trim(0) after a burst") }
       if arenas > 2 || unusedArenaBytes >= Self.leastBytes {
@@ -139,6 +169,8 @@ extension MemoryVerdict {
           "start the program with MALLOC_ARENA_MAX=2 (\(arenas) arenas are in use, and each keeps its free end)")
       }
       return "\(ways.joined(separator: ", or ")); if the next burst needs the memory again, leave it"
+    case .pinned where allocator != nil:
+      return "blocks of sizes that are no longer used keep pages: fewer arenas (MALLOC_CONF=narenas:2) keep fewer"
     case .pinned:
       let what = pinnedBy.first.map { Number.readable($0.type) } ?? "what survives"
       return "allocate \(what) before the burst or copy it after it, so that survivors lie together; fewer arenas "

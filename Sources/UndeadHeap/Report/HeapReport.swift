@@ -22,6 +22,10 @@ package struct HeapReport: Codable, Sendable, Equatable {
   package var verdict: MemoryVerdict?
   /// What is worth a look, the most bytes first; none where a type or address was asked for.
   package var findings: [HeapFinding] = []
+  /// Open files, by number; nil where the file does not say which there were, or they were not asked for.
+  package var descriptors: [DescriptorRow]?
+  /// Likewise.
+  package var threads: [ThreadRow]?
   /// Of the type or address that was asked for.
   package var detail: Detail?
 

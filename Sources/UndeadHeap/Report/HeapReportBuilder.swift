@@ -21,6 +21,7 @@ package struct HeapReportOptions: Sendable {
   package var subject: Subject?
   /// Allocation sites cost a look at debug information, unless the file has the names.
   package var includesSites = true
+  package var includesResources = true
 
   package init() {}
 }
@@ -75,6 +76,10 @@ extension HeapReport {
     if options.subject == nil {
       verdict = MemoryVerdict(heap, symbols: symbols)
       findings = HeapFinding.findings(in: heap, symbols)
+    }
+    if options.subject == nil, options.includesResources, let resources = HeapResources(heap, symbols) {
+      descriptors = resources.descriptors()
+      threads = resources.threads()
     }
     summary.notes += symbols.notes
   }

@@ -3,7 +3,7 @@ import UndeadSystem
 
 /// What a text of a heap shows first.
 package enum HeapView: String, Sendable, CaseIterable {
-  case type, module, site, root, generation
+  case type, module, site, root, generation, descriptor, thread
 }
 
 /// Writes the answers of `undead heap` for people.
@@ -86,6 +86,14 @@ package struct HeapText {
   }
 
   private mutating func addTable(_ view: HeapView, _ limit: Int) {
+    if view == .descriptor {
+      lines += ResourcesText.lines(report.descriptors, limit: limit, options)
+      return
+    }
+    if view == .thread {
+      lines += ResourcesText.lines(report.threads, limit: limit, options)
+      return
+    }
     if view == .site, let sampleBytes = report.summary.sampleBytes {
       addSampledSites(sampleBytes, limit)
       return
@@ -117,6 +125,7 @@ package struct HeapText {
     case .site: report.sites.count
     case .root: report.roots.count
     case .generation: report.generations.count
+    case .descriptor, .thread: 0
     }
   }
 
@@ -142,6 +151,7 @@ package struct HeapText {
         let name: TextLine = $0.number == 0 ? "\($0.name)" : "\($0.number) \($0.name)"
         return Row(retained: $0.retainedBytes, bytes: $0.bytes, count: $0.count, name: name)
       }
+    case .descriptor, .thread: return []
     }
   }
 
@@ -189,7 +199,11 @@ package struct HeapText {
     ]
     if let trimmable = verdict.trimmableBytes, let pinned = verdict.pinnedBytes, let unused = verdict.unusedArenaBytes {
       parts += [
-        (trimmable, "retained: free, and malloc_trim(0) would give them back"),
+        (
+          trimmable,
+          verdict.allocator.map { "retained: free, as \($0) says" }
+            ?? "retained: free, and malloc_trim(0) would give them back"
+        ),
         (unused, "retained: the free ends of threads' arenas, which malloc gives back to nobody"),
         (pinned, "pinned: free, but on pages that living blocks keep"),
         (verdict.mallocFreeBytes - trimmable - unused - pinned, "other free memory and overhead of malloc"),

@@ -27,6 +27,9 @@ package struct GrowthFindings: Sendable, Equatable {
   package var all: TypeGrowth?
   /// Resident memory; nil if too little was seen, or it is not known.
   package var resident: TypeGrowth?
+  /// Open files and threads; nil likewise.
+  package var descriptors: TypeGrowth?
+  package var threads: TypeGrowth?
   /// Seconds between the first and the last census.
   package var watched: Double
   /// Seconds at the start that were not judged.
@@ -81,6 +84,8 @@ package struct GrowthFindings: Sendable, Equatable {
     }
     all = growths.first { $0.name == TypeCounts.all }
     resident = growths.first { $0.name == TypeCounts.resident }
+    descriptors = growths.first { $0.name == TypeCounts.descriptors }
+    threads = growths.first { $0.name == TypeCounts.threads }
     let own = series.newest?.programTypes ?? []
     func rank(_ growth: TypeGrowth) -> (Int, Double, Double) {
       (own.contains(growth.name) ? 1 : 0, growth.bytes.slope, growth.count.slope)
@@ -88,12 +93,12 @@ package struct GrowthFindings: Sendable, Equatable {
     types = growths.filter { $0.grows && !Self.totals.contains($0.name) }
       .sorted { a, b in rank(a) == rank(b) ? a.name < b.name : rank(a) > rank(b) }
     broken = rules.compactMap { rule in
-      let names = (types + [all, resident].compactMap(\.self)).filter(rule.isBroken).map(\.name)
+      let names = (types + [all, resident, descriptors, threads].compactMap(\.self)).filter(rule.isBroken).map(\.name)
       return names.isEmpty ? nil : BrokenRule(text: rule.text, types: names)
     }
   }
 
-  private static let totals: Set = [TypeCounts.all, TypeCounts.resident]
+  private static let totals = TypeCounts.ofProcess.union([TypeCounts.all])
 
   /// True if the process grows, and its blocks do not.
   package var growsBesideBlocks: Bool { resident?.bytesGrow == true && all?.bytesGrow == false }

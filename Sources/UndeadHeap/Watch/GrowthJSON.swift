@@ -34,6 +34,9 @@ package enum GrowthJSON {
     var all: Growth?
     /// Its counts are 0.
     var resident: Growth?
+    /// Their bytes are 0.
+    var descriptors: Growth?
+    var threads: Growth?
     var brokenRules: [Rule]
     var notes: [String]
 
@@ -47,6 +50,8 @@ package enum GrowthJSON {
       types = findings.types.map { Growth($0, origins.origins[$0.name]) }
       all = findings.all.map { Growth($0, nil) }
       resident = findings.resident.map { Growth($0, nil) }
+      descriptors = findings.descriptors.map { Growth($0, nil) }
+      threads = findings.threads.map { Growth($0, nil) }
       brokenRules = findings.broken.map { Rule(rule: $0.text, types: $0.types) }
       self.notes = notes
     }

@@ -4,7 +4,8 @@
 /// - `10MB/h`, `1000/min`: all memory grows by more than that, in bytes or in blocks;
 /// - `App.Session>100/min`, `App.*>1MB/h`: a type whose name is matched grows by more than that;
 /// - `App.Session`: it grows at all;
-/// - `resident>10MB/h`: the resident memory of the process grows by more than that.
+/// - `resident>10MB/h`: the resident memory of the process grows by more than that;
+/// - `descriptors>10/min`, `threads>10/min`: its open files, or its threads, do.
 ///
 /// `*` stands for any characters; the module may be left out. Units are B, KB, MB and GB (1 KB is 1024 bytes), or none for
 /// objects; times are s, min, h and d. Growth is more than a rate if all of its interval is.
@@ -37,7 +38,9 @@ package struct GrowthRule: Sendable, Equatable {
     }
   }
 
-  private static let resident = "resident"
+  private static let ofProcess = [
+    "resident": TypeCounts.resident, "descriptors": TypeCounts.descriptors, "threads": TypeCounts.threads,
+  ]
 
   private typealias Rate = (most: Double, isBytes: Bool)
 
@@ -73,8 +76,9 @@ package struct GrowthRule: Sendable, Equatable {
 
   /// True if the growth breaks the rule.
   func isBroken(by growth: TypeGrowth) -> Bool {
-    if pattern == Self.resident || growth.name == TypeCounts.resident {
-      guard pattern == Self.resident, growth.name == TypeCounts.resident else { return false }
+    let wanted = pattern.flatMap { Self.ofProcess[$0] }
+    if wanted != nil || TypeCounts.ofProcess.contains(growth.name) {
+      guard growth.name == wanted else { return false }
     } else if let pattern {
       guard growth.name != TypeCounts.all || pattern == "*" else { return false }
       guard pattern == "*" || Glob.matches(pattern, growth.name) else { return false }

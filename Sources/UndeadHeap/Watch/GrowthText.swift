@@ -21,6 +21,13 @@ package enum GrowthText {
     if let all = findings.all {
       lines.append(TextLine(summary(of: all)))
       if let resident = findings.resident { lines.append(TextLine(summary(ofResident: resident))) }
+      for (name, growth) in [("Open descriptors", findings.descriptors), ("Threads", findings.threads)] {
+        guard let growth, growth.countGrows else { continue }
+        let now = Quantity.grouped(Int(clamping: growth.now.count))
+        lines.append(
+          "\(name): \(Rate.objects.text(growth.count)); now \(now) (undead heap PID --by \(name.first == "O" ? "descriptor" : "thread"))"
+        )
+      }
       if findings.growsBesideBlocks {
         lines.append(
           "  No block that is alive accounts for it: 'undead heap PID' says what does (free memory that malloc keeps, stacks, files)"

@@ -25,6 +25,11 @@ package struct TypeCounts: Sendable, Equatable {
   package static let all = "all memory"
   /// The line for the resident memory of the process, where it is known; it has no count.
   package static let resident = "resident memory"
+  /// The lines for its open files and its threads; they have no bytes.
+  package static let descriptors = "open descriptors"
+  package static let threads = "threads"
+  /// Lines of the process, and not of a type.
+  static let ofProcess: Set = [resident, descriptors, threads]
   /// The line for what has no type: memory of C code, and raw memory of Swift code.
   package static let untyped = "memory without a type"
 

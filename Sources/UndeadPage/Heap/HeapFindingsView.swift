@@ -35,7 +35,8 @@ struct HeapFindingsView {
           }
           html.element(
             "span", ["class": "figures"],
-            text: "\(Quantity.grouped(finding.objects)) \u{D7} \(Number.readable(finding.type))")
+            text: "\(Quantity.grouped(finding.objects)) \u{D7} \(Number.readable(finding.type))"
+              + (finding.usedBytes.map { " kept by \(Quantity.bytes($0))" } ?? ""))
         }
         html.line()
         html.element("div", ["class": "body"]) { body(finding, &$0) }

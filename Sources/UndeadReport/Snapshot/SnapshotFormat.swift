@@ -16,7 +16,7 @@ package enum SnapshotFormat {
     case heapGraph, heapShapes, heapSites, heapPlaces, heapRoots, heapRootEdges, heapMemory, heapGenerations, census
     case heapWaits, allocations
     case refuted = 36
-    case heapMalloc
+    case heapMalloc, heapRootWords, heapHolders, heapStacks, descriptors, threads
 
     /// Bytes of an entry in this version; later ones may be longer.
     package var entrySize: Int {
@@ -25,11 +25,11 @@ package enum SnapshotFormat {
       case .steps, .notes: 4
       case .metadata, .stacks, .frames: 8
       case .counters, .suspects, .heapWaits, .symbols, .diagnostics, .traces, .owners, .heapShapes, .heapGenerations,
-        .heapSites:
+        .heapSites, .heapHolders, .descriptors, .threads:
         16
-      case .types, .watched, .heapRoots, .heapMemory, .heapMalloc, .census: 24
+      case .types, .watched, .heapRoots, .heapMemory, .heapMalloc, .heapStacks, .census: 24
       case .symbolFrames, .loopItems, .heapPlaces: 32
-      case .refuted: 64
+      case .refuted, .heapRootWords: 64
       case .modules, .nodes, .edges, .paths, .allocations: 40
       }
     }

@@ -2,6 +2,7 @@ import Undead
 import UndeadHeap
 import UndeadPage
 import UndeadReport
+import UndeadSystem
 
 extension UndeadDebugService {
   /// `/debug/undead/heap`: what is in memory, and who holds it; or the file for `undead heap` elsewhere.
@@ -14,6 +15,7 @@ extension UndeadDebugService {
     options.detailLimit = options.top
     options.foldsStorage = format == .text
     options.includesSites = format == .json || view == .site
+    options.includesResources = format == .json || view == .descriptor || view == .thread
     if let type = request.value("type") {
       guard format != .html else { throw BadQuery("format=html holds the whole heap; leave out type") }
       options.subject = .type(type)
@@ -56,6 +58,7 @@ extension UndeadDebugService {
         description: "there are \(blocks) blocks in memory, and at most \(limit) are analysed in the process itself "
           + "(Configuration.mostBlocks); fetch /debug/undead/heap?file=1 and use 'undead heap' elsewhere")
     }
+    file.resources = ProcessResources(of: "self")
     return try LoadedHeap(file)
   }
 
@@ -75,7 +78,7 @@ extension UndeadDebugService {
     let file = try await onOwnThread {
       guard let symbolizer else { return try OpenFile(takingNameOf: path) }
       let named = kept.file("named.undead")
-      try HeapFile.save(path, to: named, using: symbolizer)
+      try HeapFile.save(path, to: named, resources: ProcessResources(of: "self"), using: symbolizer)
       return try OpenFile(takingNameOf: named)
     }
     return .init(

@@ -11,8 +11,8 @@ enum Index {
     ("report", "leaks and suspects; ?format=text, json or html"),
     (
       "heap",
-      "what is in memory and who holds it; ?by=type, module, site, root or generation, ?type=App.Session, ?format=text, "
-        + "json or html, ?file=1 the heap file itself"
+      "where the resident memory is, what is in memory and who holds it; ?by=type, module, site, root, generation, "
+        + "descriptor or thread, ?type=App.Session, ?format=text, json or html, ?file=1 the heap file itself"
     ),
     ("growth", "what grew; ?seconds=30 between two looks, ?since=NAME what was born after a mark"),
     ("mark", "POST only: begin a new generation; ?name=NAME"),

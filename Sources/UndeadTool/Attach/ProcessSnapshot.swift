@@ -1,6 +1,7 @@
 import Glibc
 import UndeadAttach
 import UndeadReport
+import UndeadSystem
 
 /// A snapshot of a running process: of one under the tool written by the instrument in it, of any other by a copy of the process.
 struct ProcessSnapshot {
@@ -13,6 +14,8 @@ struct ProcessSnapshot {
   let symbolizer: Symbolizer
   /// True if a copy wrote it: what leaked has to be there in a second one, too.
   let isOfCopy: Bool
+  /// Of a heap: what the process had beside memory at that moment.
+  let resources: ProcessResources?
   /// The open file, which has no other name.
   private let file: AnyObject
 
@@ -22,11 +25,13 @@ struct ProcessSnapshot {
       try self.init(copyOf: pid, wantsHeap: wantsHeap, timeout: timeout)
     } else {
       let request = try SnapshotRequest(of: pid, kind: wantsHeap ? .heap : .snapshot)
-      self.init(try request.wait(timeout: timeout ?? AskedProgram.defaultTimeout, progress: Progress()))
+      let resources = wantsHeap ? ProcessResources(of: "\(pid)") : nil
+      self.init(try request.wait(timeout: timeout ?? AskedProgram.defaultTimeout, progress: Progress()), resources)
     }
   }
 
-  private init(_ written: SessionFile) {
+  private init(_ written: SessionFile, _ resources: ProcessResources?) {
+    self.resources = resources
     written.remove()
     (path, symbolizer, isOfCopy, file) = (written.path, Symbolizer(), false, written)
   }
@@ -38,6 +43,7 @@ struct ProcessSnapshot {
     let progress = Progress()
     progress.show("looking at a copy of process \(pid)")
     defer { progress.clear() }
+    resources = wantsHeap ? ProcessResources(of: "\(pid)") : nil
     do throws(AttachError) {
       let written = try LiveReplica.look(
         at: pid, library: library, wantsHeap: wantsHeap, limit: timeout ?? Self.copyTimeout)

@@ -29,7 +29,8 @@ struct HeapCommand: ParsableCommand {
       70: the heap of the process could not be taken.
       """)
 
-  @Option(help: "Rows of the table: type, module, site (the line that allocated), root or generation.")
+  @Option(
+    help: "Rows of the table: type, module, site (the line that allocated), root, generation, descriptor or thread.")
   var by: HeapView = .type
 
   @Option(
@@ -151,6 +152,7 @@ struct HeapCommand: ParsableCommand {
     options.minBytes = minBytes
     options.foldsStorage = foldsStorage
     options.includesSites = includesSites
+    options.includesResources = format == .json || by == .descriptor || by == .thread
     if let type { options.subject = .type(type) }
     if let address = address.flatMap(Self.number) { options.subject = .address(address) }
     do {

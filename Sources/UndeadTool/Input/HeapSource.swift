@@ -46,7 +46,8 @@ struct HeapSource {
       throw .misuse("--save keeps the heap of a process or a core file, and '\(name)' is neither; leave it out")
     }
     try SavedHeap.keep(
-      path, of: try SnapshotFile.load(path), ending: core?.ending, at: destination, symbolizer: symbolizer)
+      path, of: try SnapshotFile.load(path), ending: core?.ending, at: destination,
+      resources: answer?.resources, symbolizer: symbolizer)
   }
 
   var symbolizer: Symbolizer { core?.symbolizer ?? answer?.symbolizer ?? Symbolizer() }
@@ -63,6 +64,7 @@ struct HeapSource {
           + "or 'undead run --heap FILE -- PROGRAM'")
     }
     do throws(SnapshotError) {
+      if let resources = answer?.resources { file.resources = resources }
       return try LoadedHeap(file)
     } catch {
       throw problem("\(error)")

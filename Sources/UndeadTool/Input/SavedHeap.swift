@@ -1,5 +1,6 @@
 import UndeadHeap
 import UndeadReport
+import UndeadSystem
 
 /// Heap files, with errors that name the file.
 enum SavedHeap {
@@ -14,9 +15,11 @@ enum SavedHeap {
   /// - Parameters:
   ///   - snapshot: what was read from it.
   ///   - ending: of the program, if it has ended.
+  ///   - resources: what the process had beside memory, if it was asked.
   /// - Throws: `ToolError` (failure) if there is no heap in it, or it could not be written; no half file is left.
   static func keep(
-    _ file: String, of snapshot: Snapshot, ending: Ending? = nil, at path: String, symbolizer: Symbolizer = Symbolizer()
+    _ file: String, of snapshot: Snapshot, ending: Ending? = nil, at path: String,
+    resources: ProcessResources? = nil, symbolizer: Symbolizer = Symbolizer()
   ) throws(ToolError) {
     guard snapshot.metadata("heap") == "1" else {
       let reason = snapshot.notes.lazy.map({ snapshot.strings[$0] }).first {
@@ -32,7 +35,7 @@ enum SavedHeap {
     case nil: break
     }
     do {
-      try HeapFile.save(file, to: path, metadata: facts, using: symbolizer)
+      try HeapFile.save(file, to: path, metadata: facts, resources: resources, using: symbolizer)
     } catch {
       throw .failure("\(error)")
     }

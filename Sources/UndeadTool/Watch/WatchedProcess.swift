@@ -21,6 +21,11 @@ struct ProcessCounter {
       var counts = try file.withPath { try TypeCounts(census: HeapFile(path: $0)) }
       let resident = MemoryGauge.resident(of: pid)
       if resident > 0 { counts.amounts[TypeCounts.resident] = TypeCounts.Amount(bytes: Double(resident)) }
+      let open = ProcessResources.counts(of: "\(pid)")
+      if open.descriptors > 0 {
+        counts.amounts[TypeCounts.descriptors] = TypeCounts.Amount(count: Double(open.descriptors))
+      }
+      if open.threads > 0 { counts.amounts[TypeCounts.threads] = TypeCounts.Amount(count: Double(open.threads)) }
       return counts
     } catch {
       throw .failure("the census of process \(pid) cannot be read: \(error)")

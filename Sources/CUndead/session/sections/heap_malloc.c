@@ -2,7 +2,7 @@
 #if UNDEAD_SUPPORTED
 // How glibc's malloc has cut up its memory, for the reader of a heap file, who knows the blocks: the parts of arenas, their tops,
 // what threads keep for themselves, and the pages that are there. In a copy of a process from malloc's own tables; in a process
-// that is recorded, where threads keep chunks that nobody lists, from the ring of arenas. Nothing for other allocators.
+// that is recorded from the ring of arenas, and from the lists of threads as the scan found them. Nothing for other allocators.
 #include "glibc/heap.h"
 #include "glibc/layout.h"
 #include "platform/maps/maps.h"
@@ -15,7 +15,6 @@
 #include <sys/mman.h>
 
 #define PAGES_AT_ONCE 4096u
-#define HEAP_MOST (1ull << 26)   // HEAP_MAX_SIZE, unless a setting asks for huge pages
 #define MOST_HEAPS 1000000u
 
 enum { PART_OF_MAIN = 1, PART_OF_OTHER, PART_TOP, PART_KEPT, PART_PAGES };
@@ -66,13 +65,13 @@ typedef struct {
   void *context;
 } part_walk;
 
-// The heaps of an arena that is not the main one, the newest first; each begins at a multiple of HEAP_MOST.
+// The heaps of an arena that is not the main one, the newest first.
 static void visit_heaps(const part_walk *walk, uintptr_t arena, uintptr_t top) {
-  uintptr_t heap = top & ~(HEAP_MOST - 1);
-  for (uint32_t count = 0; heap && heap % HEAP_MOST == 0 && count < MOST_HEAPS; count++) {
+  uintptr_t most = undead_glibc_greatest_heap(arena, top), heap = most ? top & ~(most - 1) : 0;
+  for (uint32_t count = 0; heap && heap % most == 0 && count < MOST_HEAPS; count++) {
     if (!undead_is_readable(heap, HEAP_INFO) || undead_glibc_word(heap + HEAP_ARENA) != arena) return;
     uintptr_t size = undead_glibc_word(heap + HEAP_SIZE);
-    if (size < HEAP_INFO || size > HEAP_MOST) return;
+    if (size < HEAP_INFO || size > most) return;
     walk->visit(walk->context, (undead_glibc_area){.low = heap, .high = heap + size, .top = count ? 0 : top}, false);
     heap = undead_glibc_word(heap + HEAP_PREVIOUS);
   }
@@ -103,9 +102,10 @@ static void tell_kept(malloc_map *map, const undead_glibc_heap *heap) {
   }
 }
 
-void undead_heap_malloc_write(undead_writer *writer) {
+void undead_heap_malloc_write(undead_writer *writer, const undead_graph *graph) {
   malloc_map map = {.writer = writer, .section = undead_section_begin(writer, UNDEAD_SECTION_HEAP_MALLOC, 24)};
   undead_malloc_parts_each(tell_part, &map);
   if (undead_glibc_found()) tell_kept(&map, undead_glibc_found());
+  else for (uint32_t i = 0; i < graph->kept_count; i++) tell(&map, PART_KEPT, graph->kept[i].low, graph->kept[i].high);
 }
 #endif

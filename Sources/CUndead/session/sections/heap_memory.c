@@ -9,13 +9,18 @@
 #include "platform/memory/sort.h"
 #include "session/sections/heap_sections.h"
 #include "session/state/settings.h"
+#include "session/buffers/text.h"
+#include "unwind/walk_x86_64.h"
+#include "world/given.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/user.h>
 
 #define MOST_MAPPINGS (1u << 17)
 #define LINE_BYTES 4400u
 #define PAGES_AT_ONCE 4096u
+#define MOST_FRAMES 256u
 
 typedef enum {
   MEMORY_LIVE = 1, MEMORY_FREE, MEMORY_STACK, MEMORY_FILE, MEMORY_MAPPED, MEMORY_OWN, MEMORY_OTHER,
@@ -200,6 +205,43 @@ static void tell_all(memory_map *map) {
            map->sums[kind][1]);
 }
 
+static void tell_stack(memory_map *map, int32_t thread, uintptr_t address, const uintptr_t *frames, uint32_t count) {
+  const mapping *entry = mapping_of(map, address);
+  struct {
+    uint32_t thread, frames;
+    uint64_t resident, reserved;
+  } stack = {(uint32_t)thread, undead_table_stack(&map->writer->tables, frames, count), 0, 0};
+  if (entry) (stack.resident = entry->resident, stack.reserved = entry->high - entry->low);
+  undead_section_add(map->writer, map->section, &stack);
+}
+
+#if defined(__x86_64__)
+// Of a copy, whose threads stand still.
+static void tell_given(memory_map *map, const undead_given_thread *thread) {
+  uintptr_t frames[MOST_FRAMES];
+  const struct user_regs_struct *registers = (const struct user_regs_struct *)thread->registers;
+  // It has not called anything: behind its instruction, as a return address is.
+  undead_frame frame = {registers->rip + 1, registers->rsp, registers->rbp};
+  uint32_t count = 0;
+  frames[count++] = frame.pc;
+  while (frame.sp && count < MOST_FRAMES && undead_walk_step(&frame) == UNDEAD_STEP_CALLER) frames[count++] = frame.pc;
+  tell_stack(map, thread->tid, registers->rsp, frames, frame.sp ? count : 0);
+}
+#else
+static void tell_given(memory_map *map, const undead_given_thread *thread) { tell_stack(map, thread->tid, 0, NULL, 0); }
+#endif
+
+// The threads of a program that goes on are known by what their stacks hold.
+static void tell_stacks(memory_map *map) {
+  const undead_given_world *given = undead_given();
+  map->section = undead_section_begin(map->writer, UNDEAD_SECTION_HEAP_STACKS, 24);
+  for (uint32_t i = 0; given && i < given->thread_count; i++) tell_given(map, &given->threads[i]);
+  for (uint32_t i = 0; !given && i < map->graph->root_count; i++) {
+    const undead_graph_root *root = &map->graph->roots[i];
+    if (root->kind == UNDEAD_ROOT_STACK) tell_stack(map, (int32_t)root->thread, root->address, NULL, 0);
+  }
+}
+
 void undead_heap_memory_write(undead_writer *writer, const undead_graph *graph) {
   memory_map map = {.writer = writer, .graph = graph};
   size_t bytes = MOST_MAPPINGS * sizeof *map.mappings;
@@ -212,6 +254,7 @@ void undead_heap_memory_write(undead_writer *writer, const undead_graph *graph) 
     undead_malloc_parts_each(note_part, &map);
     note_stacks(&map);
     tell_all(&map);
+    tell_stacks(&map);
   }
   undead_unmap(map.mappings, bytes);
 }

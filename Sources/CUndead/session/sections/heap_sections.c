@@ -43,6 +43,10 @@ typedef struct {
 } wait_entry;
 
 typedef struct {
+  uint32_t block, descriptor, field, unused;
+} holder_entry;
+
+typedef struct {
   uint32_t number, name;
   uint64_t nanoseconds;
 } generation_entry;
@@ -249,6 +253,19 @@ static void write_generations(heap_names *names) {
   }
 }
 
+static void write_words(heap_names *names) {
+  const undead_graph *graph = names->graph;
+  undead_section_write(names->writer, UNDEAD_SECTION_HEAP_ROOT_WORDS, sizeof *graph->slices, graph->slices,
+                       graph->slice_count * sizeof *graph->slices);
+  undead_section *section = undead_section_begin(names->writer, UNDEAD_SECTION_HEAP_HOLDERS, sizeof(holder_entry));
+  for (uint32_t i = 0; i < graph->holder_count; i++) {
+    const undead_graph_holder *holder = &graph->holders[i];
+    uint32_t field = undead_string_add(&names->writer->tables.strings, holder->field);
+    holder_entry entry = {.block = holder->block, .descriptor = holder->descriptor, .field = field};
+    undead_section_add(names->writer, section, &entry);
+  }
+}
+
 static void write_all(heap_names *names) {
   undead_state_set_step("naming the heap");
   name_types(names);
@@ -258,8 +275,9 @@ static void write_all(heap_names *names) {
   write_places(names);
   write_roots(names);
   write_generations(names);
+  write_words(names);
   undead_heap_memory_write(names->writer, names->graph);
-  undead_heap_malloc_write(names->writer);
+  undead_heap_malloc_write(names->writer, names->graph);
 }
 
 void undead_heap_sections_write(undead_writer *writer, const undead_check *check) {

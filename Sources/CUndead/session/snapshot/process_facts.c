@@ -17,6 +17,8 @@
 #include "session/state/process.h"
 #include "session/buffers/text.h"
 #include "unwind/backtrace.h"
+#include "world/given.h"
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -276,6 +278,25 @@ void undead_process_facts_collect(undead_process_facts *facts, const char *trigg
   if (told) add_told_notes(facts, told);
 }
 
+// jemalloc says what it has, in the process that it works for: mallctl of its manual.
+static void add_statistics(undead_process_facts *facts) {
+  static const struct { const char *statistic, *counter; } known[] = {
+    {"stats.allocated", "allocatorAllocated"}, {"stats.active", "allocatorActive"},
+    {"stats.metadata", "allocatorMetadata"}, {"stats.resident", "allocatorResident"},
+  };
+  if (!undead_allocator_is_other() || undead_given()) return;
+  int (*control)(const char *, void *, size_t *, void *, size_t) =
+    (int (*)(const char *, void *, size_t *, void *, size_t))dlsym(RTLD_DEFAULT, "mallctl");
+  uint64_t epoch = 1;
+  size_t size = sizeof epoch, value;
+  // They are those of the last time that the epoch was set.
+  if (!control || control("epoch", &epoch, &size, &epoch, size) != 0) return;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+    size = sizeof value;
+    if (control(known[i].statistic, &value, &size, NULL, 0) == 0) add_counter(facts, known[i].counter, value);
+  }
+}
+
 void undead_process_facts_add_heap(undead_process_facts *facts, const undead_graph *graph) {
   if (!graph || !graph->complete) {
     char note[200];
@@ -293,6 +314,7 @@ void undead_process_facts_add_heap(undead_process_facts *facts, const undead_gra
   add_counter(facts, "heapRootEdges", graph->root_edges);
   add_counter(facts, "heapStreamBytes", graph->root_offset + graph->root_bytes);
   add_counter(facts, "heapNanoseconds", graph->nanoseconds);
+  add_statistics(facts);
 }
 
 void undead_process_facts_add_census(undead_process_facts *facts) { add_meta(facts, "census", "1"); }

@@ -46,6 +46,9 @@ typedef struct {
 // Fills the registry with all blocks that are in use. The memory map must be known (undead_maps_refresh).
 undead_glibc_result undead_glibc_find(undead_glibc_heap *heap);
 
+// How large the heaps of an arena are at most, and what they begin at multiples of; 0 if it does not lie in one.
+uintptr_t undead_glibc_greatest_heap(uintptr_t start, uintptr_t top);
+
 // After a crash in it.
 void undead_glibc_start_again(undead_glibc_heap *heap);
 

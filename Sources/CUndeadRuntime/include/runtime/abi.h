@@ -175,6 +175,7 @@ enum {
   ABI_UNOTE_LINKAGE_BYTES = 24,
   // dispatch_unote_class_s: du_owner_wref, the complement of the address of the source.
   ABI_UNOTE_OWNER = 8,
+  ABI_UNOTE_IDENT = 24,            // du_ident, u32: of sources on descriptors, the descriptor
 
   // libdispatch, queue_internal.h and source_internal.h: dispatch_source_s.
   ABI_SOURCE_FLAGS = 80,           // u32: dq_atomic_flags
@@ -183,6 +184,10 @@ enum {
   // dispatch_source_refs_s: ds_handler, of events, of cancellation, of registration.
   ABI_SOURCE_HANDLERS = 40,
   ABI_SOURCE_HANDLER_COUNT = 3,
+
+  // libdispatch, io_internal.h: dispatch_io_s; dispatch_fd_entry_s begins with the descriptor.
+  ABI_IO_ENTRY = 112,              // fd_entry
+  ABI_IO_DESCRIPTOR = 124,         // fd, i32
 
   // libdispatch, shims/tsd.h: struct dispatch_tsd, a thread's own data.
   ABI_TSD_TID = 0,                 // u32

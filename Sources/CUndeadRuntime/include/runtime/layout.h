@@ -60,6 +60,18 @@ typedef struct {
   uintptr_t words[UNDEAD_MOST_DECIDING];
 } undead_variant;
 
+// Where a value has the range that it shows of the storage that it refers to: bytes from the word with the reference.
+typedef struct {
+  uint32_t low, high;        // the first byte (24 bits), and the one behind the last (32 bits)
+} undead_slice_layout;
+
+// A field that is the number of an open file by its name.
+typedef struct {
+  uint32_t offset;
+  bool optional;             // nothing is there if the byte behind says so
+  const char *name;
+} undead_descriptor_field;
+
 typedef struct {
   uintptr_t isa;
   undead_deciding_words deciding;
@@ -73,7 +85,8 @@ typedef struct {
   const uint32_t *buffers;   // their offsets, ascending
   uint32_t strides[2];       // of a collection's elements or keys, and of a dictionary's values
   uint32_t first_element;    // offset of the first element of an array or ring
-  uint32_t capacity, count, start;   // offsets of a ring's words
+  uint32_t capacity, count, start;   // offsets of a ring's words; of the number of bytes in a byte buffer's storage
+  undead_slice_layout slice;         // of values that refer to a byte buffer's storage; `high` is 0 of other classes
   uint8_t storage;           // undead_storage_kind
   uint32_t word_count;       // of `words`
   const uint8_t *words;      // undead_evidence of the word at 8 * i of an instance; what lies behind is raw
@@ -84,6 +97,8 @@ typedef struct {
   uint16_t element_guard_count[2];
   const undead_guard *element_guards[2];   // of their guarded words, with offsets in the element
   bool numbers[2];           // all of them are numbers
+  uint32_t descriptor_count;
+  const undead_descriptor_field *descriptors;
 } undead_layout;
 
 // Classifies a first word; 0 (UNDEAD_KIND_OTHER) unless it is certainly the isa of an object of at most `size` bytes.

@@ -38,3 +38,5 @@ void undead_storage_layout_learn(undead_layout *layout, undead_evidence_map *map
 void undead_ring_layout_learn(undead_layout *layout, undead_evidence_map *map);
 // The same for the tails of other heirs of ManagedBuffer.
 void undead_tail_layout_learn(undead_layout *layout, undead_evidence_map *map);
+// What the names of a class's fields tell (named_fields.c).
+void undead_named_fields_learn(undead_layout *layout);

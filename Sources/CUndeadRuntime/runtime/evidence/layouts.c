@@ -69,6 +69,7 @@ static void compute(undead_layout *layout, undead_evidence_map *map) {
     undead_evidence_clear(map);
     undead_evidence_of_class(map, layout->isa);
     layout->fixed_size = fixed_size_of_class(layout);
+    undead_named_fields_learn(layout);
     break;
   case UNDEAD_KIND_CONTEXT:
     layout->user_type = !is_image_toolchain(layout->isa);

@@ -41,7 +41,7 @@ static uintptr_t descriptor_named(const char *text, size_t length, const undead_
 }
 
 // Of a type with one parameter and no requirements that the runtime would pass witnesses for.
-static uintptr_t instance(uintptr_t descriptor, uintptr_t argument) {
+uintptr_t undead_type_of_descriptor(uintptr_t descriptor, uintptr_t argument) {
   uintptr_t function = read_relative(descriptor + ABI_DESCRIPTOR_ACCESS);
   bool generic = read_u32(descriptor) & ABI_CONTEXT_GENERIC;
   if (!undead_is_executable(function) || generic != (argument != 0)) return 0;
@@ -55,20 +55,20 @@ static uintptr_t instance(uintptr_t descriptor, uintptr_t argument) {
 static uintptr_t optional_of_text(const char *text, size_t length, const undead_module *image, int depth) {
   uintptr_t argument = type_of_text(text, length - 2, image, depth + 1);
   uintptr_t descriptor = argument ? descriptor_named("Sq", 2, image) : 0;
-  return descriptor ? instance(descriptor, argument) : 0;
+  return descriptor ? undead_type_of_descriptor(descriptor, argument) : 0;
 }
 
 static uintptr_t noncopyable_of_text(const char *text, size_t length, const undead_module *image, int depth) {
   if (length > 2 && !memcmp(text + length - 2, "Sg", 2)) return optional_of_text(text, length, image, depth);
   const char *end = text + length, *module_end, *nominal_end = end_of_nominal(text, end, &module_end);
   uintptr_t descriptor = nominal_end ? descriptor_named(text, (size_t)(nominal_end - text), image) : 0;
-  if (!descriptor || nominal_end == end) return descriptor ? instance(descriptor, 0) : 0;
+  if (!descriptor || nominal_end == end) return descriptor ? undead_type_of_descriptor(descriptor, 0) : 0;
   if (*nominal_end != 'y' || end[-1] != 'G') return 0;
   char argument[UNDEAD_MOST_TYPE_TEXT];
   size_t argument_length = undead_plain_type(nominal_end + 1, (size_t)(end - 1 - (nominal_end + 1)), text,
                                              (size_t)(module_end - text), argument);
   uintptr_t type = argument_length ? type_of_text(argument, argument_length, image, depth + 1) : 0;
-  return type ? instance(descriptor, type) : 0;
+  return type ? undead_type_of_descriptor(descriptor, type) : 0;
 }
 
 static uintptr_t type_of_text(const char *text, size_t length, const undead_module *image, int depth) {

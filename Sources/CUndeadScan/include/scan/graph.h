@@ -57,6 +57,26 @@ typedef struct {
   uint64_t live;           // usable bytes of all
 } undead_graph_area;
 
+// The words around a reference from outside of all blocks that may be a slice, as those of places with UNDEAD_PLACE_NEIGHBOURS.
+#define UNDEAD_SLICE_WORDS 7u
+typedef struct {
+  uint64_t edge;           // its number among those of roots
+  uint64_t words[UNDEAD_SLICE_WORDS];
+} undead_graph_slice;
+
+// A chunk that a thread keeps for itself: free, but in use for its neighbours.
+typedef struct {
+  uintptr_t low, high;
+} undead_graph_kept;
+#define UNDEAD_KEPT_LIMIT (1u << 19)
+
+// A field with the number of what may be an open file.
+typedef struct {
+  uint32_t block;          // in address order
+  uint32_t descriptor;
+  const char *field;
+} undead_graph_holder;
+
 #define UNDEAD_ROOT_UNRECORDED 6u
 #define UNDEAD_ROOT_DOUBTFUL 1u
 
@@ -71,6 +91,9 @@ typedef struct undead_graph {
   uint32_t *sites;              uint32_t site_count;   // backtrace ids
   uintptr_t *frames;            uint32_t frame_count;  // return addresses
   undead_graph_area *areas;     uint32_t area_count;
+  undead_graph_slice *slices;   uint32_t slice_count;    // of what has no room here nothing is reported
+  undead_graph_holder *holders; uint32_t holder_count;
+  undead_graph_kept *kept;      uint32_t kept_count;     // only of a program that goes on (glibc/heap.h has those of a copy)
   uint32_t site_limit;
   uint64_t graph_bytes, root_offset, root_bytes;       // of the streams; the second begins at start + root_offset
   uint64_t blocks, edges, root_edges;

@@ -36,6 +36,7 @@ typedef struct {
   undead_free_chunks *free;
   const undead_heap *heap;
   undead_intervals *excluded;
+  undead_graph *graph;      // NULL if nobody wants to know what threads keep
 } list_walk;
 
 static uintptr_t next_in_single_list(uintptr_t memory) {
@@ -52,12 +53,19 @@ static bool note_of_bin(list_walk *walk, uintptr_t chunk, uintptr_t bin) {
     && undead_note_free_chunk(walk->free, chunk);
 }
 
+static void note_kept(list_walk *walk, uintptr_t chunk) {
+  undead_graph *graph = walk->graph;
+  if (!graph || graph->kept_count == UNDEAD_KEPT_LIMIT) return;
+  graph->kept[graph->kept_count++] = (undead_graph_kept){chunk, chunk + undead_chunk_bytes(chunk)};
+}
+
 static void walk_fast_bin(list_walk *walk, uintptr_t chunk, uintptr_t bin) {
   while (note_of_bin(walk, chunk, bin)) chunk = next_in_single_list(chunk + CHUNK_HEADER);
 }
 
 static void walk_cached(list_walk *walk, uintptr_t memory, uintptr_t bin) {
-  while (memory > CHUNK_HEADER && note_of_bin(walk, memory - CHUNK_HEADER, bin)) memory = next_in_single_list(memory);
+  for (; memory > CHUNK_HEADER && note_of_bin(walk, memory - CHUNK_HEADER, bin); memory = next_in_single_list(memory))
+    note_kept(walk, memory - CHUNK_HEADER);
 }
 
 // A free chunk in a bin repeats its size behind its end, and the chunk there says that it is not in use.
@@ -162,7 +170,7 @@ static void list_cache(list_walk *walk, uintptr_t tp) {
   if (cache < CHUNK_HEADER || !undead_is_chunk(walk->heap, chunk)) return;
   if (undead_chunk_bytes(chunk) - CHUNK_HEADER < layout.lists + bins * 8) return;
   for (uintptr_t i = 0; i < bins; i++) walk_cached(walk, word_at(cache + layout.lists + i * 8), i);
-  undead_note_free_chunk(walk->free, chunk);
+  if (undead_note_free_chunk(walk->free, chunk)) note_kept(walk, chunk);
 }
 
 static void list_caches(list_walk *walk, const undead_world *world) {
@@ -182,8 +190,11 @@ static bool is_mapped(uintptr_t chunk) {
 
 static void list_put_aside(list_walk *walk) {
   uintptr_t block = (uintptr_t)undead_avoid_put_aside();
-  for (uint32_t count = 0; block && count < MOST_PUT_ASIDE; block = word_at(block), count++)
-    if (!is_mapped(block - CHUNK_HEADER) && !note(walk, block - CHUNK_HEADER)) return;
+  for (uint32_t count = 0; block && count < MOST_PUT_ASIDE; block = word_at(block), count++) {
+    if (is_mapped(block - CHUNK_HEADER)) continue;
+    if (!note(walk, block - CHUNK_HEADER)) return;
+    note_kept(walk, block - CHUNK_HEADER);
+  }
 }
 
 // Where malloc's memory lists the blocks, all of it is known. A block with pages that cannot be read counts as
@@ -197,9 +208,11 @@ static bool exclude_found(undead_intervals *excluded) {
 }
 
 // Notes what the lists of all arenas, the threads' caches and the blocks put aside name.
-static void list_all(undead_free_chunks *free, const undead_heap *heap, const undead_world *world, undead_intervals *excluded) {
+static void list_all(undead_free_chunks *free, const undead_heap *heap, const undead_world *world, undead_intervals *excluded,
+                     undead_graph *graph) {
   if (exclude_found(excluded)) return;
-  list_walk walk = {.free = free, .heap = heap, .excluded = excluded};
+  list_walk walk = {.free = free, .heap = heap, .excluded = excluded, .graph = graph};
+  if (graph) graph->kept_count = 0;
   list_put_aside(&walk);
   list_caches(&walk, world);
   uintptr_t bins = find_main_bins();
@@ -207,10 +220,10 @@ static void list_all(undead_free_chunks *free, const undead_heap *heap, const un
 }
 
 bool undead_free_chunks_open(undead_free_chunks *free, const undead_heap *heap, const undead_world *world,
-                             undead_intervals *excluded) {
+                             undead_intervals *excluded, undead_graph *graph) {
   *free = (undead_free_chunks){.bits = undead_map(UNDEAD_FREE_TABLE_BYTES)};
   if (!free->bits) return false;
-  list_all(free, heap, world, excluded);
+  list_all(free, heap, world, excluded, graph);
   return !free->no_memory;
 }
 

@@ -2,6 +2,7 @@
 // of them, and no recorded block, belongs to somebody who was never recorded.
 #pragma once
 #include "scan/blocks/heap.h"
+#include "scan/graph.h"
 #include "world/intervals.h"
 #include "world/world.h"
 
@@ -24,9 +25,10 @@ bool undead_arenas_are_known(void);
 bool undead_caches_are_known(void);
 
 // With the world stopped: lists the free chunks. What malloc keeps its lists in goes to `excluded`. Where the lists do
-// not look as expected nothing is listed, so that all of it counts as somebody's. False without memory.
+// not look as expected nothing is listed, so that all of it counts as somebody's. What threads keep goes to
+// `graph`, unless that is NULL. False without memory.
 bool undead_free_chunks_open(undead_free_chunks *free, const undead_heap *heap, const undead_world *world,
-                             undead_intervals *excluded);
+                             undead_intervals *excluded, undead_graph *graph);
 void undead_free_chunks_close(undead_free_chunks *free);
 
 // The end of the free chunk whose memory starts at `address`, a multiple of 16; 0 if none does.

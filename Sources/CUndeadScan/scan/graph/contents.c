@@ -4,6 +4,9 @@
 #include "platform/memory/index_map.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
+#include <string.h>
+
+#define SLICED_BYTES 4096u   // of storage that slices may keep alive
 
 // Of text and bytes: what lies in the block itself.
 static bool contents_of_string(undead_contents *contents, uintptr_t block, size_t size, uint64_t salt) {
@@ -27,6 +30,10 @@ bool undead_contents_of(undead_contents *contents, const undead_layout *layout, 
     contents->bytes = contents->capacity = word_at(block + ABI_DATA_CAPACITY);
     return contents->used <= contents->capacity;
   }
+  if (layout->slice.high) {
+    contents->used = contents->bytes = contents->capacity = *(const uint32_t *)(block + layout->capacity);
+    return true;
+  }
   switch (layout->storage) {
   case UNDEAD_STORAGE_ARRAY:
     contents->used = word_at(block + ABI_ARRAY_COUNT);
@@ -44,5 +51,30 @@ bool undead_contents_of(undead_contents *contents, const undead_layout *layout, 
   default: return false;
   }
   return contents->used <= contents->capacity && contents->capacity <= size * 8;
+}
+
+const undead_layout *undead_large_storage(undead_bodies *bodies, uintptr_t block) {
+  size_t size = undead_block_size(block);
+  const undead_layout *layout = undead_block_layout(bodies, block, size);
+  undead_contents contents;
+  return layout && undead_contents_of(&contents, layout, block, size, 0) && contents.bytes >= SLICED_BYTES ? layout : NULL;
+}
+
+static uint64_t number_at(uintptr_t at, size_t size, uintptr_t high) {
+  uint64_t number = 0;
+  if (at + size <= high) memcpy(&number, (const void *)at, size);
+  return number;
+}
+
+void undead_slice_words(uint64_t words[UNDEAD_SLICE_WORDS], const undead_layout *layout, uintptr_t at, uintptr_t low, uintptr_t high) {
+  enum { REFERENCE = UNDEAD_SLICE_WORDS / 2 };
+  for (int i = 0; i < (int)UNDEAD_SLICE_WORDS; i++) {
+    uintptr_t word = at + (uintptr_t)((i - REFERENCE) * 8);
+    bool taken = !layout->slice.high || i == REFERENCE;
+    words[i] = taken && word >= low && word + 8 <= high ? word_at(word) : 0;
+  }
+  if (!layout->slice.high) return;
+  words[REFERENCE + 1] = number_at(at + layout->slice.low, 3, high);
+  words[REFERENCE + 2] = number_at(at + layout->slice.high, 4, high);
 }
 #endif

@@ -12,8 +12,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#define NEIGHBOUR_BYTES 4096u   // of storage that slices may keep alive
-#define NEIGHBOURS 7            // words: three before the reference, it, three behind it
 #define MOST_FIXED_OFFSET 4096u // further words of objects without known fields share a place
 
 #define LEAST_CODE 4096u        // no code lies below
@@ -21,7 +19,8 @@
 // The references of a block while they are listed: their number comes first in the stream.
 typedef struct {
   uint32_t place, target;
-  uintptr_t at;            // of the word, 0: no neighbours
+  uintptr_t at;            // of the word
+  const undead_layout *storage;   // that the word may be a slice of; NULL: no neighbours
 } listed_edge;
 
 typedef struct {
@@ -37,7 +36,7 @@ typedef struct {
   uint64_t edge_count, edge_capacity;
 } walk;
 
-static bool add_edge(walk *self, uint32_t place, uintptr_t target, uintptr_t at) {
+static bool add_edge(walk *self, uint32_t place, uintptr_t target, uintptr_t at, const undead_layout *storage) {
   if (self->edge_count == self->edge_capacity) {
     uint64_t capacity = self->edge_capacity ? self->edge_capacity * 2 : 1 << 14;
     size_t bytes = self->edge_capacity * sizeof *self->edges;
@@ -46,16 +45,8 @@ static bool add_edge(walk *self, uint32_t place, uintptr_t target, uintptr_t at)
     self->edges = larger;
     self->edge_capacity = capacity;
   }
-  self->edges[self->edge_count++] = (listed_edge){place, undead_rank_of(&self->writer.ranks, target), at};
+  self->edges[self->edge_count++] = (listed_edge){place, undead_rank_of(&self->writer.ranks, target), at, storage};
   return true;
-}
-
-// Storage that is large enough for its slices to matter.
-static bool is_large_storage(walk *self, uintptr_t target) {
-  size_t size = undead_block_size(target);
-  const undead_layout *layout = undead_block_layout(self->writer.bodies, target, size);
-  undead_contents contents;
-  return layout && undead_contents_of(&contents, layout, target, size, 0) && contents.bytes >= NEIGHBOUR_BYTES;
 }
 
 // Where in an element, or in the object, the word lies: elements share their places.
@@ -137,8 +128,8 @@ static void visit(void *context, const undead_reference *reference) {
   locate(self, reference->at, &place);
   // A Data keeps a tag in the word of its storage.
   bool holds = strength == UNDEAD_STRENGTH_COUNTED || strength == UNDEAD_STRENGTH_RAW;
-  bool neighbours = holds && self->body->layout && is_large_storage(self, block);
-  if (neighbours) place.flags |= UNDEAD_PLACE_NEIGHBOURS;
+  const undead_layout *storage = holds && self->body->layout ? undead_large_storage(writer->bodies, block) : NULL;
+  if (storage) place.flags |= UNDEAD_PLACE_NEIGHBOURS;
   uint32_t known = undead_graph_place_known(&writer->tables, &place);
   if (known == UINT32_MAX) {
     undead_kind kind = undead_body_kind(writer->bodies, block, undead_block_size(block));
@@ -146,7 +137,7 @@ static void visit(void *context, const undead_reference *reference) {
     place.companion = reference->at % 8 == 0 && reference->at - 8 >= self->body->low ? word_at(reference->at - 8) : 0;
     known = undead_graph_place_of(&writer->tables, place);
   }
-  if (!add_edge(self, known, block, neighbours ? reference->at : 0)) writer->tables.full = true;
+  if (!add_edge(self, known, block, reference->at, storage)) writer->tables.full = true;
 }
 
 // An object keeps the table of its weak references alive, by a word that is no field.
@@ -158,17 +149,15 @@ static void add_side_table(walk *self) {
   undead_graph_place place = {.type = self->type, .target_type = UINT32_MAX, .offset = ABI_OBJECT_REFCOUNT,
                               .sample_offset = ABI_OBJECT_REFCOUNT, .strength = UNDEAD_STRENGTH_COUNTED,
                               .flags = UNDEAD_PLACE_IMPLIED};
-  if (!add_edge(self, undead_graph_place_of(&self->writer.tables, place), table, 0)) self->writer.tables.full = true;
+  if (!add_edge(self, undead_graph_place_of(&self->writer.tables, place), table, 0, NULL)) self->writer.tables.full = true;
 }
 
-static void write_neighbours(walk *self, uintptr_t at) {
+static void write_neighbours(walk *self, const listed_edge *edge) {
   undead_stream *stream = &self->writer.stream;
-  undead_stream_varint(stream, NEIGHBOURS);
-  for (int i = -NEIGHBOURS / 2; i <= NEIGHBOURS / 2; i++) {
-    uintptr_t word = at + (uintptr_t)(i * 8);
-    bool inside = word >= self->block && word + 8 <= self->block + self->size;
-    undead_stream_word(stream, inside ? word_at(word) : 0);
-  }
+  uint64_t words[UNDEAD_SLICE_WORDS];
+  undead_slice_words(words, edge->storage, edge->at, self->block, self->block + self->size);
+  undead_stream_varint(stream, UNDEAD_SLICE_WORDS);
+  for (uint32_t i = 0; i < UNDEAD_SLICE_WORDS; i++) undead_stream_word(stream, words[i]);
 }
 
 static void write_edges(walk *self, uint32_t rank) {
@@ -177,7 +166,7 @@ static void write_edges(walk *self, uint32_t rank) {
   for (uint64_t i = 0; i < self->edge_count; i++) {
     undead_stream_varint(stream, self->edges[i].place);
     undead_stream_zigzag(stream, (int64_t)self->edges[i].target - rank);
-    if (self->edges[i].at) write_neighbours(self, self->edges[i].at);
+    if (self->edges[i].storage) write_neighbours(self, &self->edges[i]);
   }
   self->writer.graph->edges += self->edge_count;
 }
@@ -228,6 +217,38 @@ static void write_block(walk *self, uint32_t word, uintptr_t before, uint32_t ra
   write_edges(self, rank);
 }
 
+static void add_holder(walk *self, uint32_t rank, uint32_t offset, const char *field) {
+  undead_graph *graph = self->writer.graph;
+  int32_t descriptor = *(const int32_t *)(self->block + offset);
+  if (descriptor < 0 || graph->holder_count == UNDEAD_HOLDER_LIMIT) return;
+  graph->holders[graph->holder_count++] = (undead_graph_holder){rank, (uint32_t)descriptor, field};
+}
+
+// Sources on descriptors, and channels.
+static void note_dispatch(walk *self, uint32_t rank) {
+  const undead_bodies *bodies = self->writer.bodies;
+  uintptr_t refs = self->block + ABI_UNOTE_LINKAGE_BYTES;
+  if (self->size < ABI_IO_DESCRIPTOR + 4 || !bodies->source_of_reads) return;
+  if (word_at(refs) == bodies->source_of_reads || word_at(refs) == bodies->source_of_writes)
+    add_holder(self, rank, ABI_UNOTE_LINKAGE_BYTES + ABI_UNOTE_IDENT, "source of libdispatch");
+  if (!bodies->io_class || word_at(self->block) != bodies->io_class) return;
+  uintptr_t entry = word_at(self->block + ABI_IO_ENTRY);
+  bool agrees = undead_heap_starts(self->writer.heap, entry)
+    && *(const uint32_t *)entry == *(const uint32_t *)(self->block + ABI_IO_DESCRIPTOR);
+  if (agrees) add_holder(self, rank, ABI_IO_DESCRIPTOR, "DispatchIO");
+}
+
+// Fields that are numbers of open files: who reads the file knows which are open.
+static void note_descriptors(walk *self, uint32_t rank) {
+  const undead_layout *layout = self->body->layout;
+  if (!layout) return note_dispatch(self, rank);
+  for (uint32_t i = 0; i < layout->descriptor_count; i++) {
+    const undead_descriptor_field *field = &layout->descriptors[i];
+    if (field->offset + 5 > self->size || (field->optional && *(const uint8_t *)(self->block + field->offset + 4))) continue;
+    add_holder(self, rank, field->offset, field->name);
+  }
+}
+
 typedef struct {
   walk *walk;
   uintptr_t before;
@@ -262,6 +283,7 @@ static bool visit_block(void *context, uintptr_t block, uint32_t *word) {
   self->dying = counted && undead_is_deiniting(writer->heap, block);
   if (counted) add_side_table(self);
   undead_walk_body(writer->heap, block, &body, true, visit, self);
+  note_descriptors(self, state->rank);
   write_block(self, *word, state->before, state->rank++);
   state->before = block;
   add_up(state, block, self->size);

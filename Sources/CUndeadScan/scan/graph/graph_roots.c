@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 // The words outside of the blocks that name one.
 #include "platform/maps/maps.h"
+#include "scan/graph/contents.h"
 #include "scan/graph/graph_walk.h"
 #include "scan/bodies/references.h"
 
@@ -22,6 +23,15 @@ static void write_root_edge(root_walk *self, undead_graph_root root, uintptr_t b
   undead_stream_varint(&writer->stream, undead_rank_of(&writer->ranks, block));
   self->last_root = number;
   writer->graph->root_edges++;
+}
+
+static void note_slice(root_walk *self, const undead_reference *reference, uintptr_t block) {
+  undead_graph *graph = self->writer->graph;
+  const undead_layout *storage = reference->at % 8 == 0 ? undead_large_storage(self->writer->bodies, block) : NULL;
+  if (!storage || graph->slice_count == UNDEAD_SLICE_LIMIT) return;
+  undead_graph_slice *slice = &graph->slices[graph->slice_count++];
+  slice->edge = graph->root_edges;
+  undead_slice_words(slice->words, storage, reference->at, self->root->low, self->root->high);
 }
 
 static bool is_unrecorded(const root_walk *self, uintptr_t address) {
@@ -59,6 +69,7 @@ static void visit(void *context, const undead_reference *reference) {
   } else if (from->kind == UNDEAD_ROOT_STACK) {
     root.address = place_of(self, reference->at + from->shift);
   }
+  note_slice(self, reference, block);
   write_root_edge(self, root, block);
 }
 

@@ -5,6 +5,8 @@
 #include "scan/graph.h"
 
 #define UNDEAD_AREA_LIMIT (1u << 17)
+#define UNDEAD_SLICE_LIMIT (1u << 14)
+#define UNDEAD_HOLDER_LIMIT (1u << 18)
 
 typedef struct {
   undead_graph *graph;

@@ -195,7 +195,7 @@ bool undead_roots_find(undead_roots *roots, const undead_world *world, const und
     add_stacks(&search);
     exclude_own(&search);
     look_at_other_allocator(&search);
-    ok = undead_free_chunks_open(&search.free, heap, world, &search.excluded);
+    ok = undead_free_chunks_open(&search.free, heap, world, &search.excluded, options->graph);
     undead_intervals_sort(&search.excluded);
     add_mappings(&search);
     add_inherited(&search);

@@ -34,6 +34,15 @@ static void find_source_types(undead_suspects *suspects) {
   }
 }
 
+// What of libdispatch has the number of a descriptor.
+static void find_users_of_descriptors(undead_bodies *bodies) {
+  const undead_module *module = undead_module_of(undead_image_facts.dispatch_image.low);
+  if (!module) return;
+  bodies->source_of_reads = undead_symbol_address(module, "_dispatch_source_type_read", NULL);
+  bodies->source_of_writes = undead_symbol_address(module, "_dispatch_source_type_write", NULL);
+  bodies->io_class = undead_symbol_address(module, "__OS_dispatch_io_vtable", NULL);
+}
+
 // The library of closures of C is one of its own, but where all of the toolchain is linked into the program.
 static void find_closures_of_c(undead_bodies *bodies) {
   const undead_module *dispatch = undead_module_of(undead_image_facts.dispatch_image.low);
@@ -48,6 +57,7 @@ bool undead_suspects_open(undead_suspects *suspects, undead_bodies *bodies, cons
   *suspects = (undead_suspects){.bodies = bodies, .options = options};
   find_source_types(suspects);
   find_closures_of_c(bodies);
+  find_users_of_descriptors(bodies);
   suspects->tables = undead_map(MAX_TABLES * sizeof *suspects->tables);
   suspects->found = undead_map(MAX_FOUND * sizeof *suspects->found);
   suspects->links = undead_map(MAX_LINKS * sizeof *suspects->links);

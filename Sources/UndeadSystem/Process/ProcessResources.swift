@@ -1,0 +1,39 @@
+/// What a process has of the system beside memory.
+package struct ProcessResources: Sendable, Equatable {
+  /// A thread and its name, which the program gives.
+  package struct Thread: Sendable, Equatable {
+    package var id: UInt32
+    package var name: String
+
+    package init(id: UInt32, name: String) {
+      self.id = id
+      self.name = name
+    }
+  }
+
+  package var descriptors: [OpenDescriptor]
+  package var threads: [Thread]
+
+  package init(descriptors: [OpenDescriptor], threads: [Thread]) {
+    self.descriptors = descriptors
+    self.threads = threads
+  }
+
+  #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
+    /// Of a process as it is now; empty lists where they may not be read.
+    ///
+    /// - Parameter process: `self` for the caller's.
+    package init(of process: String) {
+      descriptors = OpenDescriptor.all(of: process)
+      threads = Folder.names(in: "/proc/\(process)/task").compactMap { UInt32($0) }.sorted().map { id in
+        let name = WholeFile.read("/proc/\(process)/task/\(id)/comm") ?? []
+        return Thread(id: id, name: String(decoding: name.filter { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+      }
+    }
+
+    /// How many there are of each, without a look at any; 0 where that is not known.
+    package static func counts(of process: String) -> (descriptors: Int, threads: Int) {
+      (Folder.names(in: "/proc/\(process)/fd").count, Folder.names(in: "/proc/\(process)/task").count)
+    }
+  #endif
+}

@@ -1,0 +1,73 @@
+// Slices that keep large buffers, descriptors that objects have, and threads. "more" opens ten more.
+import Dispatch
+import Foundation
+import NIOCore
+
+final class Owner {
+  let name: Substring
+  init(_ name: Substring) { self.name = name }
+}
+
+final class Frame {
+  let head: ByteBuffer
+  let whole: ByteBuffer?
+  init(_ head: ByteBuffer, _ whole: ByteBuffer? = nil) { (self.head, self.whole) = (head, whole) }
+}
+
+final class Connection {
+  let fd: Int32
+  init(_ fd: Int32) { self.fd = fd }
+}
+
+struct FileDescriptor { let rawValue: CInt }
+
+final class Log {
+  let file = FileDescriptor(rawValue: open("/dev/zero", O_RDONLY))
+  var socketFD: Int32? = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+  var closedFD: Int32?
+}
+
+func text(_ count: Int) -> String { String(repeating: "a text, not all of it in ASCII: \u{E9} ", count: count) }
+
+nonisolated(unsafe) var globalText: Substring = text(40_000).prefix(3)
+nonisolated(unsafe) var globalNumbers: ArraySlice<Int> = Array(0..<400_000)[5..<8]
+nonisolated(unsafe) var owner = Owner(text(40_000).dropFirst(20).prefix(10))
+nonisolated(unsafe) var frames: [Frame] = []
+nonisolated(unsafe) var connections: [Connection] = []
+nonisolated(unsafe) var kept: [AnyObject] = []
+
+func open(_ count: Int) {
+  for _ in 0..<count {
+    connections.append(Connection(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)))
+  }
+}
+
+func begin() {
+  let all = ByteBuffer(count: 1_000_000)
+  for number in 0..<10 { frames.append(Frame(all.slice(from: 66_000 + 10 * UInt32(number), count: 10))) }
+  let other = ByteBuffer(count: 1_500_000)
+  frames.append(Frame(other.slice(from: 5, count: 1), other))
+  open(5)
+  var ends: [Int32] = [0, 0]
+  pipe(&ends)
+  let source = DispatchSource.makeReadSource(fileDescriptor: ends[0], queue: .global())
+  source.setEventHandler {}
+  source.resume()
+  kept = [Log(), source, FileHandle(forReadingAtPath: "/proc/self/exe")!]
+  kept.append(DispatchIO(type: .stream, fileDescriptor: open("/dev/null", O_RDONLY), queue: .global()) { _ in })
+  for number in 0..<3 {
+    let thread = Thread { while true { sleep(1000) } }
+    thread.name = "worker-\(number)"
+    thread.start()
+  }
+  usleep(50_000)
+}
+
+begin()
+print("ready")
+fflush(stdout)
+while readLine() != nil {
+  open(10)
+  print(globalText, globalNumbers, owner.name)
+  fflush(stdout)
+}

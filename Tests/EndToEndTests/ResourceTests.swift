@@ -1,0 +1,74 @@
+import Foundation
+import Testing
+import UndeadHeap
+import UndeadTestSupport
+
+/// What a process that was not recorded has beside memory, and small slices that keep large buffers.
+@Suite struct ResourceTests {
+  private static let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(
+    path: "Programs/Resources"
+  ).path
+
+  @Test func slicesDescriptorsAndThreads() async throws {
+    let (outcome, directory) = try await Tool.gate.pass {
+      let directory = try TemporaryDirectory()
+      let outcome = try await runShell(
+        """
+        cd \(quoted(directory.url.path)); tool=\(quoted(Tool.path)); sources=\(quoted(Self.sources))
+        swiftc -O -parse-as-library -emit-module -emit-library -static -module-name NIOCore $sources/NIOCore.swift || exit 91
+        swiftc -O -module-name App -I . -L . -lNIOCore $sources/main.swift -o app || exit 91
+        \(AttachedProgram.words)
+        start ./app
+        $tool heap $program --save old.undead > /dev/null || exit 92
+        $tool heap $program --format json -o heap.json || exit 93
+        ask more > /dev/null
+        $tool heap $program --save new.undead > /dev/null || exit 94
+        $tool diff old.undead new.undead --format json -o diff.json
+        kill -9 $program; wait $program 2> /dev/null; true
+        """)
+      return (outcome, directory)
+    }
+    try #require(outcome.ending == .exit(0), "\(outcome.errors)")
+    let report = try JSONDecoder().decode(HeapReport.self, from: Data(directory.contents("heap.json").utf8))
+    slices(report)
+    try descriptors(report)
+    threads(report)
+    let diff = try JSONDecoder().decode(HeapDiff.self, from: Data(directory.contents("diff.json").utf8))
+    let grown = try #require(diff.resources.first)
+    #expect(grown.name == "socket of App.Connection.fd" && grown.before == 5 && grown.after == 15, "\(diff.resources)")
+    #expect(diff.findings.isEmpty)
+  }
+
+  private func slices(_ report: HeapReport) {
+    let found = report.findings.filter { $0.kind == .sliceOfLargeBuffer }
+    let texts = found.map { "\($0.container?.type ?? "").\($0.container?.field ?? "") \($0.usedBytes ?? -1)" }
+    let expected = [
+      "App.Frame.head._storage 100", "App.Owner.name 10", "global App.globalNumbers. 24", "global App.globalText. 3",
+    ]
+    #expect(texts.sorted() == expected)
+  }
+
+  private func descriptors(_ report: HeapReport) throws {
+    let rows = try #require(report.descriptors)
+    func holders(_ kind: String, _ target: String = "") -> [String?] {
+      rows.filter { $0.kind == kind && $0.target.hasPrefix(target) }.map { row in
+        row.type.map { type in "\(type)\(row.field.map { ".\($0)" } ?? "")" }
+      }
+    }
+    #expect(holders("socket").filter { $0 == "App.Connection.fd" }.count == 5)
+    #expect(holders("socket").contains("App.Log.socketFD"))
+    #expect(holders("device", "/dev/zero") == ["App.Log.file"])
+    #expect(holders("device", "/dev/null").contains("DispatchIO"))
+    #expect(holders("file", "/").contains("Foundation.FileHandle._fd"))
+    #expect(holders("pipe").contains("source of libdispatch") && holders("pipe").contains(nil))
+    #expect(rows.contains { $0.target == "anon_inode:[eventpoll] of libdispatch" })
+    let connection = try #require(rows.first { $0.type == "App.Connection" })
+    #expect(connection.retainPath.first?.root?.name == "App.connections")
+  }
+
+  private func threads(_ report: HeapReport) {
+    let workers =
+      report.threads?.filter { row in row.backtrace.frames.contains { $0.symbol.contains("closure") } } ?? []
+    #expect(workers.count >= 3 && workers.allSatisfy { $0.stackBytes > 0 && $0.residentBytes > 0 })
+  }
+}
