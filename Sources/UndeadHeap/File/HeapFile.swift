@@ -20,6 +20,7 @@ package final class HeapFile {
   package let malloc: [MallocPart]
   package let generations: [Generation]
   package let waits: [Wait]
+  package let tasks: [Task]
   /// Empty if allocations were not sampled.
   package let allocations: [Allocations]
   /// Only in the files of a census, which have no graph.
@@ -81,6 +82,7 @@ package final class HeapFile {
       malloc = try reader.malloc()
       generations = try reader.generations()
       waits = try reader.waits(shapes: shapes.count)
+      tasks = try reader.tasks()
       allocations = try reader.allocations()
       census = try reader.census()
     } catch {
@@ -184,6 +186,17 @@ private struct HeapSectionReader {
       }
       return HeapFile.Wait(
         shape: shape, stack: try index(entry, 4, below: snapshot.stacks.count, of: "STACKS"), status: entry.u32(8))
+    }
+  }
+
+  func tasks() throws(SnapshotError) -> [HeapFile.Task] {
+    try entries(.heapTasks) { (entry) throws(SnapshotError) in
+      let last = entry.u32(48)
+      return HeapFile.Task(
+        address: entry.u64(0), parent: entry.u64(8), group: entry.u64(16), waitsFor: entry.u64(24), id: entry.u32(32),
+        name: try string(entry, 36), stack: try index(entry, 40, below: snapshot.stacks.count, of: "STACKS"),
+        status: entry.u32(44), dependency: .init(rawValue: UInt8(truncatingIfNeeded: last)) ?? .unknown,
+        priority: UInt8(truncatingIfNeeded: last >> 8), flags: UInt16(truncatingIfNeeded: last >> 16))
     }
   }
 

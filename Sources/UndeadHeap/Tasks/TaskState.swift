@@ -29,14 +29,17 @@ extension TaskState {
 
   /// - Parameters:
   ///   - status: the flags.
+  ///   - dependency: what the runtime says that it waits for.
   ///   - frames: functions in which it waits, innermost first, up to the first of the program.
-  init(status: UInt32, frames: [String]) {
+  init(status: UInt32, dependency: HeapFile.Task.Dependency = .unknown, frames: [String]) {
     if status & Flag.complete != 0 {
       self = .finished
     } else if status & Flag.running != 0 {
       self = .running
     } else if status & Flag.enqueued != 0 {
       self = status & Flag.hasDependency != 0 ? .actor : .queued
+    } else if dependency == .task || dependency == .group {
+      self = .task
     } else if frames.contains(where: { $0.contains("sleep(") }) {
       self = .sleep
     } else if frames.contains(where: { $0.contains("task_future_wait") || $0.contains("task_group_wait") }) {
@@ -45,6 +48,17 @@ extension TaskState {
       self = .stream
     } else {
       self = .continuation
+    }
+  }
+
+  /// Name of a priority, as `TaskPriority` calls it.
+  static func priority(_ value: UInt8) -> String {
+    switch value {
+    case 0x09: "background"
+    case 0x11: "utility"
+    case 0x15: "default"
+    case 0x19: "userInitiated"
+    default: "\(value)"
     }
   }
 

@@ -17,6 +17,7 @@ package enum SnapshotFormat {
     case heapWaits, allocations
     case refuted = 36
     case heapMalloc
+    case heapTasks = 40
 
     /// Bytes of an entry in this version; later ones may be longer.
     package var entrySize: Int {
@@ -29,7 +30,7 @@ package enum SnapshotFormat {
         16
       case .types, .watched, .heapRoots, .heapMemory, .heapMalloc, .census: 24
       case .symbolFrames, .loopItems, .heapPlaces: 32
-      case .refuted: 64
+      case .refuted, .heapTasks: 64
       case .modules, .nodes, .edges, .paths, .allocations: 40
       }
     }

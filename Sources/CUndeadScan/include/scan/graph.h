@@ -57,6 +57,23 @@ typedef struct {
   uint64_t live;           // usable bytes of all
 } undead_graph_area;
 
+// A task, as the runtime's own records have it: those of `async let` lie in the memory of their parents.
+typedef struct {
+  uintptr_t address, parent, group;
+  uintptr_t waits_for;     // task, frame, group or executor, as `dependency` says
+  uint32_t type;           // for its frames and what it does
+  uint32_t id;
+  uint32_t name;           // where in `task_names`, 0: it has none
+  uint8_t dependency;      // UNDEAD_TASK_ON_*, 0: none, or not known
+  uint8_t priority;
+  uint16_t flags;          // UNDEAD_TASK_*
+} undead_graph_task;
+enum { UNDEAD_TASK_ON_TASK = 1, UNDEAD_TASK_ON_CONTINUATION, UNDEAD_TASK_ON_GROUP, UNDEAD_TASK_ON_EXECUTOR };
+#define UNDEAD_TASK_ASYNC_LET 1u
+#define UNDEAD_TASK_LOOPS 8u            // comes to where it waits again (set when the world runs)
+#define UNDEAD_TASK_MEMORY 4u           // no task, but a slab of the one at `parent`
+#define UNDEAD_TASK_CANCEL_HANDLER 2u   // somebody is called when it is cancelled
+
 #define UNDEAD_ROOT_UNRECORDED 6u
 #define UNDEAD_ROOT_DOUBTFUL 1u
 
@@ -71,6 +88,8 @@ typedef struct undead_graph {
   uint32_t *sites;              uint32_t site_count;   // backtrace ids
   uintptr_t *frames;            uint32_t frame_count;  // return addresses
   undead_graph_area *areas;     uint32_t area_count;
+  undead_graph_task *tasks;     uint32_t task_count;
+  char *task_names;             uint32_t task_name_bytes;
   uint32_t site_limit;
   uint64_t graph_bytes, root_offset, root_bytes;       // of the streams; the second begins at start + root_offset
   uint64_t blocks, edges, root_edges;

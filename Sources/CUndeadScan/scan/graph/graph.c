@@ -255,6 +255,7 @@ static bool visit_block(void *context, uintptr_t block, uint32_t *word) {
   self->size = undead_block_size(block);
   self->kind = undead_body_kind(writer->bodies, block, self->size);
   self->type = undead_graph_type_of(&writer->tables, writer->bodies, block, self->size, self->kind);
+  if (self->kind == UNDEAD_KIND_TASK) undead_graph_note_task(writer, block, self->type);
   self->edge_count = 0;
   self->body = &body;
   undead_body_of(writer->bodies, block, self->size, &body);
