@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import UndeadHeap
+import UndeadReport
 import UndeadTestSupport
 
 /// Where the memory of real programs is, by the look at a process that was not recorded; malloc itself says what is true.

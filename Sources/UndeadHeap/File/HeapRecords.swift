@@ -92,10 +92,7 @@ extension HeapFile {
 
   /// A task as the runtime's own records have it, or memory of one.
   package struct Task: Sendable, Equatable {
-    /// What a suspended task waits for.
-    package enum Dependency: UInt8, Sendable {
-      case unknown, task, continuation, group, executor
-    }
+    package typealias Dependency = TaskState.Dependency
 
     package var address: UInt64
     /// The task that it is part of; 0 if there is none.

@@ -24,14 +24,19 @@ extension TaskState {
     /// It waits for what the runtime knows; such a task that is enqueued as well waits for an actor.
     package static let hasDependency: UInt32 = 0x40
     /// It waits for nothing.
-    static let ended = running | complete
+    package static let ended = running | complete
+  }
+
+  /// What the runtime says that a suspended task waits for.
+  package enum Dependency: UInt8, Sendable {
+    case unknown, task, continuation, group, executor
   }
 
   /// - Parameters:
   ///   - status: the flags.
   ///   - dependency: what the runtime says that it waits for.
   ///   - frames: functions in which it waits, innermost first, up to the first of the program.
-  init(status: UInt32, dependency: HeapFile.Task.Dependency = .unknown, frames: [String]) {
+  package init(status: UInt32, dependency: Dependency = .unknown, frames: [String]) {
     if status & Flag.complete != 0 {
       self = .finished
     } else if status & Flag.running != 0 {
@@ -52,7 +57,7 @@ extension TaskState {
   }
 
   /// Name of a priority, as `TaskPriority` calls it.
-  static func priority(_ value: UInt8) -> String {
+  package static func priority(_ value: UInt8) -> String {
     switch value {
     case 0x09: "background"
     case 0x11: "utility"
