@@ -112,6 +112,8 @@ extension HeapFile {
     package static let asyncLet: UInt16 = 1
     /// Somebody is called when it is cancelled.
     package static let cancelHandler: UInt16 = 2
+    /// No task, but a timer of libdispatch: `waitsFor` is nanoseconds until it fires.
+    package static let timer: UInt16 = 16
     /// No task, but further memory of the one at `parent`.
     package static let memory: UInt16 = 4
 
@@ -137,6 +139,8 @@ extension HeapFile {
     }
 
     package func has(_ flag: UInt16) -> Bool { flags & flag != 0 }
+
+    package var isTask: Bool { flags & (Self.timer | Self.memory) == 0 }
   }
 
   /// What a reference is worth to what it refers to.

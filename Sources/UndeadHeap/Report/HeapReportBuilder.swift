@@ -74,6 +74,9 @@ extension HeapReport {
     }
     if options.subject == nil {
       verdict = MemoryVerdict(heap, symbols: symbols)
+      let tasks = TaskReport(heap, tool: tool, symbols: symbols)
+      if tasks.summary.tasks > 0 { self.tasks = tasks.summary }
+      self.tasks?.notes = []
       findings = HeapFinding.findings(in: heap, symbols)
     }
     summary.notes += symbols.notes

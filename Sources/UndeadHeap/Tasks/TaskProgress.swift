@@ -48,10 +48,10 @@ package struct TaskProgress {
     onlyHandles = Array(repeating: false, count: tasks.count)
     isLive = Array(repeating: false, count: heap.graph.count)
     owner = Array(repeating: -1, count: heap.graph.count)
-    let real = tasks.indices.lazy.filter { [tasks] in !tasks[$0].has(HeapFile.Task.memory) }
+    let real = tasks.indices.lazy.filter { [tasks] in tasks[$0].isTask }
     index = Dictionary(real.map { [tasks] in (tasks[$0].address, Int32($0)) }) { first, _ in first }
     blocks = Self.blocks(of: tasks, heap.graph)
-    for (number, task) in tasks.enumerated() {
+    for (number, task) in tasks.enumerated() where !task.has(HeapFile.Task.timer) {
       let whose = task.has(HeapFile.Task.memory) ? index[task.parent].map(Int.init) : number
       guard let whose, blocks[number] >= 0 else { continue }
       // That of an `async let` is memory of its parent.
@@ -95,7 +95,7 @@ package struct TaskProgress {
   private func waits(_ number: Int) -> Bool {
     let task = tasks[number]
     let moves = TaskState.Flag.running | TaskState.Flag.enqueued | TaskState.Flag.complete
-    return task.status & moves == 0 && task.dependency != .unknown && task.dependency != .executor
+    return task.isTask && task.status & moves == 0 && task.dependency != .unknown && task.dependency != .executor
   }
 
   /// The task that waits and whose memory the block is; nil for other blocks.
@@ -112,6 +112,40 @@ package struct TaskProgress {
     let (a, b) = (tasks[from], tasks[task])
     if a.parent == b.address || b.parent == a.address || (a.parent != 0 && a.parent == b.parent) { return true }
     return (a.dependency == .task && a.waitsFor == b.address) || (b.dependency == .task && b.waitsFor == a.address)
+  }
+
+  /// Seconds until the timers fire that tasks wait for, by index.
+  package func wakes() -> [Int: Double] {
+    var wakes: [Int: Double] = [:]
+    for (number, timer) in tasks.enumerated() where timer.has(HeapFile.Task.timer) && blocks[number] >= 0 {
+      guard let task = task(wokenBy: Int(blocks[number])) else { continue }
+      let seconds = Double(timer.waitsFor) / 1e9
+      wakes[task] = min(wakes[task] ?? .infinity, seconds)
+    }
+    return wakes
+  }
+
+  /// The first task on the way that waits for a continuation. Between it and the timer are the timer's handler, and the task that
+  /// the runtime makes for each sleep.
+  private func task(wokenBy timer: Int) -> Int? {
+    let (graph, most) = (heap.graph, 32)
+    var (met, next) = ([timer], 0)
+    while next < met.count, next < most {
+      for edge in graph.edges(of: met[next]) {
+        let strength = graph.place(edge).strength
+        let target = Int(graph.targets[edge])
+        guard strength != HeapFile.Strength.none, strength != HeapFile.Strength.number, !met.contains(target) else {
+          continue
+        }
+        if let task = waiting(target) {
+          if tasks[task].dependency == .continuation, kind(edge, of: met[next]) != .handle { return task }
+        } else {
+          met.append(target)
+        }
+      }
+      next += 1
+    }
+    return nil
   }
 
   private enum Word { case handle, either, continuation }
@@ -167,7 +201,7 @@ package struct TaskProgress {
     for number in tasks.indices {
       let task = tasks[number]
       let moves = task.status & (TaskState.Flag.running | TaskState.Flag.enqueued) != 0 || task.dependency == .executor
-      if moves, task.status & TaskState.Flag.complete == 0 { resume(number, .yes) }
+      if moves, task.isTask, task.status & TaskState.Flag.complete == 0 { resume(number, .yes) }
     }
     for edge in heap.graph.rootEdges {
       let target = Int(edge.target)

@@ -3,8 +3,11 @@ import UndeadReport
 extension TaskReport {
   /// All tasks of a heap; the same for the same file.
   package init(_ heap: LoadedHeap, tool: LeakReport.Tool = LeakReport.Tool(), symbolizer: Symbolizer? = Symbolizer()) {
+    self.init(heap, tool: tool, symbols: HeapSymbols(heap, symbolizer))
+  }
+
+  init(_ heap: LoadedHeap, tool: LeakReport.Tool, symbols: HeapSymbols) {
     let snapshot = heap.file.snapshot
-    let symbols = HeapSymbols(heap, symbolizer)
     self.init(
       tool: tool, process: LeakReport.Process(snapshot), takenAt: HeapReport.takenAt(snapshot), summary: Summary(),
       groups: [])
@@ -47,11 +50,12 @@ private struct TaskTally {
     var names: [StringID] = []
     var priorities: ClosedRange<UInt8>?
     var generations: ClosedRange<UInt32>?
+    var wakes: ClosedRange<Double>?
     /// The one that retains most.
     var block = 0
     var most: UInt64 = 0
 
-    mutating func add(_ task: HeapFile.Task, _ block: Int, _ heap: LoadedHeap) {
+    mutating func add(_ task: HeapFile.Task, _ block: Int, wake: Double?, _ heap: LoadedHeap) {
       let bytes = heap.dominators.retained[block]
       tasks += 1
       if key.role != .asyncLet { self.bytes &+= bytes }
@@ -66,6 +70,7 @@ private struct TaskTally {
         ?? task.priority...task.priority
       let born = heap.graph.site(block)?.generation ?? 0
       generations = generations.map { min($0.lowerBound, born)...max($0.upperBound, born) } ?? born...born
+      if let wake { wakes = wakes.map { min($0.lowerBound, wake)...max($0.upperBound, wake) } ?? wake...wake }
       if tasks == 1 || bytes > most { (self.block, most) = (block, bytes) }
     }
   }
@@ -79,11 +84,12 @@ private struct TaskTally {
     let progress = TaskProgress(heap)
     let tasks = progress.tasks
     symbols.prepare(stacks: Set(tasks.map(\.stack)).sorted())
+    let wakes = progress.wakes()
     let owners = DeadOwners.ofTasks(heap)
     var states: [UInt64: TaskState] = [:]
     var placed = [Int](repeating: -1, count: tasks.count)
     // A parent comes before its children, however they lie in memory.
-    for start in tasks.indices where !tasks[start].has(HeapFile.Task.memory) && placed[start] < 0 {
+    for start in tasks.indices where tasks[start].isTask && placed[start] < 0 {
       var chain = [start]
       while let parent = progress.index[tasks[chain.last!].parent], placed[Int(parent)] < 0, chain.count < 64 {
         chain.append(Int(parent))
@@ -103,7 +109,7 @@ private struct TaskTally {
             stack: task.stack, answer: isReached ? progress.answers[number] : .never,
             owner: isWhole ? owners[block] : nil,
             actor: state == .actor ? heap.graph.block(containing: task.waitsFor).map(heap.typeName) : nil))
-        entries[placed[number]].add(task, block, heap)
+        entries[placed[number]].add(task, block, wake: wakes[number], heap)
       }
     }
   }
@@ -180,7 +186,8 @@ private struct TaskTally {
         }?
         .map(TaskState.priority) ?? [],
         generations: hasMarks ? entry.generations.map { [Int($0.lowerBound), Int($0.upperBound)] } ?? [] : [],
-        ownerGone: entry.ownerless == entry.tasks, owner: key.owner, cancelled: entry.cancelled)
+        ownerGone: entry.ownerless == entry.tasks, owner: key.owner, cancelled: entry.cancelled,
+        wakesInSeconds: entry.wakes.map { [$0.lowerBound, $0.upperBound] })
     }
   }
 }

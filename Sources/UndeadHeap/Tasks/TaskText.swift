@@ -27,7 +27,7 @@ package enum TaskText {
     return lines.text(options)
   }
 
-  private static func summary(_ summary: TaskReport.Summary) -> String {
+  static func summary(_ summary: TaskReport.Summary) -> String {
     var parts = [Quantity.of(summary.tasks, "task")]
     if summary.neverResumed > 0 { parts.append("\(Quantity.grouped(summary.neverResumed)) never resumed") }
     if summary.onlyCancelled > 0 {
@@ -63,6 +63,10 @@ package enum TaskText {
   private static func facts(_ group: TaskReport.Group) -> String {
     var facts = ["\(Quantity.bytes(group.retainedBytes)) retained"]
     if group.cancelled > 0 { facts.append("\(Quantity.grouped(group.cancelled)) cancelled") }
+    if let first = group.wakesInSeconds?.first, let last = group.wakesInSeconds?.last {
+      let (soonest, latest) = (Quantity.duration(first), Quantity.duration(last))
+      facts.append("wake in \(soonest == latest ? soonest : "\(soonest) to \(latest)")")
+    }
     if group.priorities != ["default"], group.priorities != ["0"], !group.priorities.isEmpty {
       facts.append("priority \(group.priorities.joined(separator: " to "))")
     }

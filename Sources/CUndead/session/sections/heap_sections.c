@@ -156,15 +156,16 @@ static void write_tasks(heap_names *names) {
   bool loops = false;
   for (uint32_t i = 0; i < graph->task_count && !has_failed(names); i++) {
     const undead_graph_task *task = &graph->tasks[i];
-    if (task->type == UINT32_MAX) continue;
-    if (task->type != last) {
+    if (task->type == UINT32_MAX && !(task->flags & UNDEAD_TASK_TIMER)) continue;
+    if (task->type != last && task->type != UINT32_MAX) {
       const undead_graph_type *type = &graph->types[last = task->type];
       stack = stack_of_type(names, type);
       loops = undead_frames_loop(graph->frames + type->first_frame, type->frame_count);
     }
     task_entry entry = {.address = task->address, .parent = task->parent, .group = task->group, .waits_for = task->waits_for,
                         .id = task->id, .name = undead_string_add(&names->writer->tables.strings, graph->task_names + task->name),
-                        .stack = stack, .status = graph->types[task->type].status, .dependency = task->dependency,
+                        .stack = task->type == UINT32_MAX ? UNDEAD_NO_INDEX : stack,
+                        .status = task->type == UINT32_MAX ? 0 : graph->types[task->type].status, .dependency = task->dependency,
                         .priority = task->priority, .flags = task->flags | (loops ? UNDEAD_TASK_LOOPS : 0)};
     undead_section_add(names->writer, section, &entry);
   }

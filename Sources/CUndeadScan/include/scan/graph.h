@@ -71,6 +71,7 @@ typedef struct {
 enum { UNDEAD_TASK_ON_TASK = 1, UNDEAD_TASK_ON_CONTINUATION, UNDEAD_TASK_ON_GROUP, UNDEAD_TASK_ON_EXECUTOR };
 #define UNDEAD_TASK_ASYNC_LET 1u
 #define UNDEAD_TASK_LOOPS 8u            // comes to where it waits again (set when the world runs)
+#define UNDEAD_TASK_TIMER 16u           // no task, but a timer of libdispatch: `waits_for` is nanoseconds until it fires
 #define UNDEAD_TASK_MEMORY 4u           // no task, but a slab of the one at `parent`
 #define UNDEAD_TASK_CANCEL_HANDLER 2u   // somebody is called when it is cancelled
 
@@ -89,6 +90,7 @@ typedef struct undead_graph {
   uintptr_t *frames;            uint32_t frame_count;  // return addresses
   undead_graph_area *areas;     uint32_t area_count;
   undead_graph_task *tasks;     uint32_t task_count;
+  uintptr_t timer_type, after_type;                    // first words of what timers own; 0: not known
   char *task_names;             uint32_t task_name_bytes;
   uint32_t site_limit;
   uint64_t graph_bytes, root_offset, root_bytes;       // of the streams; the second begins at start + root_offset

@@ -6,6 +6,7 @@
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
 #include "scan/graph/graph_walk.h"
+#include "world/clock.h"
 #include <string.h>
 
 enum { MOST_RECORDS = 64, MOST_NAME_BYTES = 64 };
@@ -121,6 +122,20 @@ static void note(undead_graph_writer *writer, uintptr_t address, uint32_t type, 
   note_parent(writer, task);
   note_records(writer, task, depth);
   if (writer->bodies->stale->slab_isa) note_slabs(writer, address, type);
+}
+
+// Deadlines are of a clock that counts from 1970 or, like that of undead_now, from the start of the machine; suspended time, which one of
+// them leaves out, servers do not have.
+void undead_graph_note_timer(undead_graph_writer *writer, uintptr_t block, size_t size) {
+  const uint64_t years = 3600ull * 24 * 365 * 20 * 1000000000;
+  undead_graph *graph = writer->graph;
+  if (size < ABI_TIMER_INTERVAL + 8 || graph->task_count == UNDEAD_TASK_LIMIT) return;
+  uintptr_t type = word_at(block);
+  if (!type || (type != graph->timer_type && type != graph->after_type)) return;
+  uint64_t deadline = word_at(block + ABI_TIMER_DEADLINE), now = undead_now();
+  if (deadline >= INT64_MAX || deadline > now + years || !deadline) return;
+  graph->tasks[graph->task_count++] = (undead_graph_task){
+    .address = block, .waits_for = deadline > now ? deadline - now : 0, .type = UINT32_MAX, .flags = UNDEAD_TASK_TIMER};
 }
 
 void undead_graph_note_task(undead_graph_writer *writer, uintptr_t task, uint32_t type) { note(writer, task, type, 0); }

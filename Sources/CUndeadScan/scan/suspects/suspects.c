@@ -31,6 +31,7 @@ static void find_source_types(undead_suspects *suspects) {
     uintptr_t low = undead_symbol_address(module, name, &size);
     if (!low) continue;
     if (i == 0) suspects->timer_type = low;
+    if (i == 1) suspects->after_type = low;
     if (!suspects->source_types_low || low < suspects->source_types_low) suspects->source_types_low = low;
     if (low + size > suspects->source_types_high) suspects->source_types_high = low + size;
   }
