@@ -83,11 +83,11 @@ package struct TaskProgress {
   private static func blocks(of tasks: [HeapFile.Task], _ graph: HeapGraph) -> [Int32] {
     var next = 0
     return tasks.map { task in
-      while next < graph.count, graph.addresses[next] < task.address { next += 1 }
-      if next < graph.count, graph.addresses[next] == task.address { return Int32(next) }
-      next = graph.block(containing: task.address) ?? -1
-      defer { next = max(next, 0) }
-      return Int32(next)
+      if task.isTask, !task.has(HeapFile.Task.asyncLet) {
+        while next < graph.count, graph.addresses[next] < task.address { next += 1 }
+        if next < graph.count, graph.addresses[next] == task.address { return Int32(next) }
+      }
+      return Int32(graph.block(containing: task.address) ?? -1)
     }
   }
 
