@@ -150,12 +150,10 @@ package struct TaskProgress {
 
   private enum Word { case handle, either, continuation }
 
+  /// Objects keep handles by counted references; only words of frames are both.
   private func kind(_ edge: Int, of block: Int) -> Word {
-    switch heap.graph.place(edge).strength {
-    case HeapFile.Strength.counted: .handle
-    case HeapFile.Strength.perhaps: .either
-    default: owner[block] >= 0 ? .either : .continuation
-    }
+    if heap.graph.place(edge).strength == HeapFile.Strength.counted { return .handle }
+    return owner[block] >= 0 ? .either : .continuation
   }
 
   private mutating func findHandles() {
