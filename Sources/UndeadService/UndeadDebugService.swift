@@ -118,6 +118,7 @@ public final class UndeadDebugService: Sendable {
     case "/debug/pprof/allocs": return Answer(contentType: Profiles.contentType, make: profileOfAllocations)
     case "/debug/undead/report": return Answer(contentType: text, make: report)
     case "/debug/undead/heap": return Answer(contentType: text, make: heap)
+    case "/debug/undead/tasks": return Answer(contentType: text, make: tasks)
     case "/debug/undead/growth": return Answer(contentType: text, make: growth)
     case "/debug/undead/mark": return Answer(contentType: text, methods: ["POST"], make: mark)
     default: return nil

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import UndeadHeap
+import UndeadReport
 import UndeadTestSupport
 
 /// Where the memory of real programs is, by the look at a process that was not recorded; malloc itself says what is true.
@@ -107,7 +108,8 @@ import UndeadTestSupport
     try #require(outcome.ending == .exit(0), "\(outcome.errors)")
     let report = try JSONDecoder().decode(TaskReport.self, from: Data(directory.contents("tasks.json").utf8))
     var counts: [TaskState: Int] = [:]
-    for group in report.groups where group.waitsIn != nil || group.state == .finished {
+    for group in report.groups
+    where (group.waitsIn != nil || group.state == .finished) && group.role == nil && group.names.isEmpty {
       counts[group.state, default: 0] += group.count
     }
     // The main task, and the one that holds the actor.
@@ -115,6 +117,17 @@ import UndeadTestSupport
     #expect(
       counts == [.continuation: 20, .sleep: 20, .task: 20, .stream: 20, .finished: 20, .actor: 20], "\(report.groups)")
     #expect(report.groups.allSatisfy { !$0.ownerGone && ($0.resumedBy != nil || $0.state == .running) })
+    // Two groups of two children, one of which waits for two tasks of `async let`; their parents have names.
+    let inGroup = try #require(report.groups.first { $0.role == .groupChild })
+    let parents = try #require(inGroup.parent.map { report.groups[$0] })
+    #expect(inGroup.count == 4 && parents.names == ["parents"] && parents.count == 2, "\(report.groups)")
+    let inLet = try #require(report.groups.first { $0.role == .asyncLet })
+    #expect(inLet.count == 8 && inLet.parent == report.groups.firstIndex(of: inGroup), "\(report.groups)")
+    let sleeping = try #require(report.groups.first { $0.state == .sleep && $0.waitsIn != nil })
+    let wakes = try #require(sleeping.wakesInSeconds)
+    #expect(wakes[0] > 3000 && wakes[1] <= 3600, "\(wakes)")
+    #expect(report.groups.first { $0.state == .actor }?.actor == "App.Gate")
+    #expect(report.summary.neverResumed == 0 && report.summary.onlyCancelled == 0 && report.summary.cancelled == 0)
     let waiting = try #require(report.groups.first { $0.state == .continuation && $0.waitsIn != nil })
     #expect(waiting.waitsIn?.symbol.contains("waitInAllWays") == true)
     #expect(waiting.resumedBy?.first?.root?.name == "App.continuations", "\(waiting)")

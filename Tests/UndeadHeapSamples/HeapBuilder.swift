@@ -57,6 +57,7 @@ package struct HeapBuilder {
   package var malloc: [HeapFile.MallocPart] = []
   package var generations: [HeapFile.Generation] = []
   package var waits: [HeapFile.Wait] = []
+  package var tasks: [HeapFile.Task] = []
   package var census: [HeapFile.CensusLine] = []
   private var types: [String: Snapshot.Index] = [:]
   private var stacks: [[Function]: Snapshot.Index] = [:]

@@ -40,6 +40,7 @@ extension HeapBuilder {
     sections.append((.heapMalloc, Self.entries(malloc) { $0.u64($1.low, $1.high, $1.kind) }))
     sections.append((.heapGenerations, Self.entries(generations, Self.write)))
     sections.append((.heapWaits, Self.entries(waits) { $0.u32($1.shape, $1.stack, $1.status, 0) }))
+    sections.append((.heapTasks, Self.entries(tasks, Self.write)))
     sections.append((.census, Self.entries(census, Self.write)))
     sections.append((.allocations, Self.entries(allocations, Self.write)))
     return snapshot.encoded(with: sections.filter { !$0.bytes.isEmpty })
@@ -57,6 +58,12 @@ extension HeapBuilder {
   private static func write(_ writer: inout ByteWriter, _ place: HeapFile.Place) {
     writer.u32(place.holder, place.offset, place.label, place.declaredType, place.strength, place.flags)
     writer.u64(place.function)
+  }
+
+  private static func write(_ writer: inout ByteWriter, _ task: HeapFile.Task) {
+    writer.u64(task.address, task.parent, task.group, task.waitsFor)
+    let last = UInt32(task.dependency.rawValue) | UInt32(task.priority) << 8 | UInt32(task.flags) << 16
+    writer.u32(task.id, task.name, task.stack, task.status, last, 0, 0, 0)
   }
 
   private static func write(_ writer: inout ByteWriter, _ place: HeapFile.Allocations) {

@@ -65,6 +65,8 @@ import UndeadTestSupport
       #expect(try await get("/debug/undead/heap?type=ServiceItem").string.contains("held by"))
       #expect(try await get("/debug/undead/heap?type=NoSuchThing", status: 404).string.contains("no type"))
       #expect(try await get("/debug/undead/heap?format=json&top=3").string.contains("\"kind\" : \"heap\""))
+      #expect(try await get("/debug/undead/tasks").string.contains("undead: "))
+      #expect(try await get("/debug/undead/tasks?format=json").string.contains("\"kind\" : \"tasks\""))
       let file = try await get("/debug/undead/heap?file=1&names=0").bytes
       #expect(Array(file.prefix(6)) == Array("UNDEAD".utf8))
       withExtendedLifetime(kept) {}

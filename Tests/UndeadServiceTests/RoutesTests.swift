@@ -44,7 +44,8 @@ import Testing
   @Test(arguments: [
     "/debug/pprof/heap?seconds=0", "/debug/pprof/heap?seconds=601", "/debug/pprof/heap?seconds=x",
     "/debug/pprof/heap?seconds=1&debug=1", "/debug/pprof/heap?labels=size", "/debug/undead/report?format=xml",
-    "/debug/undead/heap?by=colour", "/debug/undead/heap?top=0", "/debug/undead/heap?type=A&format=html",
+    "/debug/undead/tasks?format=html", "/debug/undead/heap?by=colour", "/debug/undead/heap?top=0",
+    "/debug/undead/heap?type=A&format=html",
     "/debug/undead/growth?seconds=-1", "/debug/undead/growth?since=a&format=html", "/debug/undead/mark",
     "/debug/undead/mark?name=",
   ]) func wrongQueries(target: String) async throws {

@@ -29,6 +29,27 @@ bool undead_scope_has_survivors(uint32_t scope, uint32_t mark);
 // `holder` (NULL: none), which code that waits for this call holds. Nobody is stopped for that either.
 bool undead_scope_may_have_leaks(uint32_t scope, uint32_t mark, const void *holder);
 
+// What was started and has not ended.
+#define UNDEAD_LEFT_FRAMES 48
+typedef struct {
+  uint32_t kind;           // UNDEAD_LEFT_*
+  uint32_t status;         // of a task: the flags of its status
+  uint32_t scope;          // as undead_scope_of_block returns it; of no thread
+  uint32_t frame_count;
+  uintptr_t frames[UNDEAD_LEFT_FRAMES];   // where a task waits, where a timer or call was made, what a thread does
+} undead_left_work;
+#define UNDEAD_LEFT_TASK 1u
+#define UNDEAD_LEFT_TIMER 2u
+#define UNDEAD_LEFT_CALL 3u      // asyncAfter
+#define UNDEAD_LEFT_THREAD 4u
+
+// Tasks that have not ended, and timers and delayed calls of libdispatch that are to come, of what was allocated in scopes since `mark`:
+// at most `max`. The program goes on meanwhile. Returns their number.
+uint32_t undead_left_work_since(uint32_t mark, undead_left_work *list, uint32_t max);
+
+// True for a thread that runs code of the program, and is none of a pool.
+bool undead_left_thread(int32_t tid, undead_left_work *work);
+
 // Writes what undead_scope_of_block returns for blocks that the last look for leaks found alive, but only from the stacks
 // and registers of threads other than the one that asked for it: at most `max`. Returns their number. Under
 // undead_lock_checks.

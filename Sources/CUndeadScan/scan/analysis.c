@@ -102,7 +102,10 @@ bool undead_analysis_run(undead_analysis *analysis, undead_storage *storage, und
   if (!undead_collect_edges(storage, bodies, suspects->links, suspects->link_count)) return false;
   if (!undead_findings_list(analysis, storage, view, options)) return false;
   if (analysis->paths.targets && !undead_paths_settle(&analysis->paths, storage)) return false;
-  if (options->graph) undead_graph_write(options->graph, bodies, view, options);
+  if (!options->graph) return true;
+  options->graph->timer_type = suspects->timer_type;
+  options->graph->after_type = suspects->after_type;
+  undead_graph_write(options->graph, bodies, view, options);
   return true;
 }
 #endif

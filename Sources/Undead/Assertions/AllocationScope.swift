@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AmbiguousTrailingClosureOverload
+
 import CUndead
 import UndeadReport
 
@@ -18,7 +19,8 @@ package final class AllocationScope: Sendable {
   let number: UInt32
   /// The session that knows the scope.
   package let session: DetectionSession
-  private let mark: UInt32
+  /// What was allocated before has lower numbers of backtraces.
+  let mark: UInt32
 
   // The instrument knows one variable, and so it is that of the scopes of all sessions.
   @TaskLocal private static var current: UInt32 = 0

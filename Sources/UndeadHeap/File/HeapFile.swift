@@ -27,6 +27,7 @@ package final class HeapFile {
   /// What the process had beside memory, if whoever took the file added it.
   package var resources: ProcessResources?
   package let waits: [Wait]
+  package let tasks: [Task]
   /// Empty if allocations were not sampled.
   package let allocations: [Allocations]
   /// Only in the files of a census, which have no graph.
@@ -92,6 +93,7 @@ package final class HeapFile {
       stacks = try reader.stacks()
       resources = try reader.resources()
       waits = try reader.waits(shapes: shapes.count)
+      tasks = try reader.tasks()
       allocations = try reader.allocations()
       census = try reader.census()
     } catch {
@@ -195,6 +197,17 @@ private struct HeapSectionReader {
       }
       return HeapFile.Wait(
         shape: shape, stack: try index(entry, 4, below: snapshot.stacks.count, of: "STACKS"), status: entry.u32(8))
+    }
+  }
+
+  func tasks() throws(SnapshotError) -> [HeapFile.Task] {
+    try entries(.heapTasks) { (entry) throws(SnapshotError) in
+      let last = entry.u32(48)
+      return HeapFile.Task(
+        address: entry.u64(0), parent: entry.u64(8), group: entry.u64(16), waitsFor: entry.u64(24), id: entry.u32(32),
+        name: try string(entry, 36), stack: try index(entry, 40, below: snapshot.stacks.count, of: "STACKS"),
+        status: entry.u32(44), dependency: .init(rawValue: UInt8(truncatingIfNeeded: last)) ?? .unknown,
+        priority: UInt8(truncatingIfNeeded: last >> 8), flags: UInt16(truncatingIfNeeded: last >> 16))
     }
   }
 

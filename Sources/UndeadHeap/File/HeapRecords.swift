@@ -90,6 +90,59 @@ extension HeapFile {
     }
   }
 
+  /// A task as the runtime's own records have it, or memory of one.
+  package struct Task: Sendable, Equatable {
+    package typealias Dependency = TaskState.Dependency
+
+    package var address: UInt64
+    /// The task that it is part of; 0 if there is none.
+    package var parent: UInt64
+    /// The group that it is in; 0 if there is none.
+    package var group: UInt64
+    /// What it waits for, see `dependency`.
+    package var waitsFor: UInt64
+    package var id: UInt32
+    package var name: StringID
+    package var stack: Snapshot.Index
+    package var status: UInt32
+    package var dependency: Dependency
+    package var priority: UInt8
+    package var flags: UInt16
+
+    package static let asyncLet: UInt16 = 1
+    /// Somebody is called when it is cancelled.
+    package static let cancelHandler: UInt16 = 2
+    /// No task, but a timer of libdispatch: `waitsFor` is nanoseconds until it fires.
+    package static let timer: UInt16 = 16
+    /// No task, but further memory of the one at `parent`.
+    package static let memory: UInt16 = 4
+
+    /// It comes to where it waits again.
+    package static let loops: UInt16 = 8
+
+    package init(
+      address: UInt64, parent: UInt64 = 0, group: UInt64 = 0, waitsFor: UInt64 = 0, id: UInt32 = 0, name: StringID = 0,
+      stack: Snapshot.Index = Snapshot.none, status: UInt32 = 0, dependency: Dependency = .unknown, priority: UInt8 = 0,
+      flags: UInt16 = 0
+    ) {
+      self.address = address
+      self.parent = parent
+      self.group = group
+      self.waitsFor = waitsFor
+      self.id = id
+      self.name = name
+      self.stack = stack
+      self.status = status
+      self.dependency = dependency
+      self.priority = priority
+      self.flags = flags
+    }
+
+    package func has(_ flag: UInt16) -> Bool { flags & flag != 0 }
+
+    package var isTask: Bool { flags & (Self.timer | Self.memory) == 0 }
+  }
+
   /// What a reference is worth to what it refers to.
   package enum Strength {
     /// A counted strong reference.

@@ -43,6 +43,8 @@ enum DeadOwners {
       timers.contains($0.name) ? Runner.timer : sources.contains($0.name) ? .source : nil
     }
     for wait in heap.file.waits { runners[Int(heap.types.groupOfShape[Int(wait.shape)])] = .task }
+    // A task that soon ends needs no owner.
+    let ending = Set(heap.file.tasks.lazy.filter { !$0.has(HeapFile.Task.loops) }.map(\.address))
     // What an object or a collection holds is that one's closure, not that of what runs.
     let isOwner = heap.types.groups.map { $0.isCollection || ($0.role == .program && $0.kind != .context) }
     // The owner of a weak reference may be in memory from before recording, and look like one that is gone.
@@ -60,7 +62,9 @@ enum DeadOwners {
         next = Int(heap.paths.holder[next])
         steps += 1
       }
-      guard let runner = runners[heap.group(next)] else { continue }
+      guard let runner = runners[heap.group(next)], runner != .task || !ending.contains(graph.addresses[next]) else {
+        continue
+      }
       handlers.append(Handler(context: block, function: function, owner: owner, runner: runner, holder: next))
     }
     return handlers

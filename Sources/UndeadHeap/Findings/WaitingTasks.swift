@@ -16,14 +16,31 @@ enum WaitingTasks {
     let many = tally.entries.filter { stack, entry in
       entry.objects >= HeapFindingLimits.tasks && isOfProgram(stack, heap.file.snapshot)
     }
-    return many.map { stack, entry in
-      HeapFindingDraft(
-        kind: .waitingTasks, title: "many tasks wait at one place", objects: entry.objects, bytes: entry.bytes,
-        block: entry.block, container: places.name(Int(places.container[entry.block])), suspended: stack,
+    return ofActors(heap, places)
+      + many.map { stack, entry in
+        HeapFindingDraft(
+          kind: .waitingTasks, title: "many tasks wait at one place", objects: entry.objects, bytes: entry.bytes,
+          block: entry.block, container: places.name(Int(places.container[entry.block])), suspended: stack,
+          advice:
+            "if they are more than the work there is, something does not wake them: a continuation that is never resumed, "
+            + "a stream that is never finished, a lock or actor that is held; tasks that have finished are kept by their "
+            + "handles, or by a group without next(): drop the handles, or use withDiscardingTaskGroup")
+      }
+  }
+
+  /// Tasks that are queued for one actor.
+  private static func ofActors(_ heap: LoadedHeap, _ places: HeapLocations) -> [HeapFindingDraft] {
+    let queued = Dictionary(
+      grouping: heap.file.tasks.lazy.filter { $0.dependency == .executor && $0.waitsFor != 0 }, by: \.waitsFor)
+    return queued.filter { $0.value.count >= HeapFindingLimits.tasks }.compactMap { address, tasks in
+      guard let actor = heap.graph.block(containing: address) else { return nil }
+      return HeapFindingDraft(
+        kind: .waitingTasks, title: "many tasks wait for one actor", objects: tasks.count,
+        bytes: heap.dominators.retained[actor], block: actor, container: places.name(Int(places.container[actor])),
+        suspended: tasks[0].stack,
         advice:
-          "if they are more than the work there is, something does not wake them: a continuation that is never resumed, "
-          + "a stream that is never finished, a lock or actor that is held; tasks that have finished are kept by their "
-          + "handles, or by a group without next(): drop the handles, or use withDiscardingTaskGroup")
+          "the actor gets more work than it does: see what runs in it, above all what blocks its thread; do long work "
+          + "outside of it, or limit how many tasks are started")
     }
   }
 

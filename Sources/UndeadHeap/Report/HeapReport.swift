@@ -20,6 +20,8 @@ package struct HeapReport: Codable, Sendable, Equatable {
   package var memory: [MemoryRow]
   /// Where the resident memory is, and what to do; nil where that is not known, or a type or address was asked for.
   package var verdict: MemoryVerdict?
+  /// How many tasks there are, and which need a look: `undead tasks` has them. Nil without tasks.
+  package var tasks: TaskReport.Summary?
   /// What is worth a look, the most bytes first; none where a type or address was asked for.
   package var findings: [HeapFinding] = []
   /// Open files, by number; nil where the file does not say which there were, or they were not asked for.

@@ -75,6 +75,9 @@ extension HeapReport {
     }
     if options.subject == nil {
       verdict = MemoryVerdict(heap, symbols: symbols)
+      let tasks = TaskReport(heap, tool: tool, symbols: symbols)
+      if tasks.summary.tasks > 0 { self.tasks = tasks.summary }
+      self.tasks?.notes = []
       findings = HeapFinding.findings(in: heap, symbols)
     }
     if options.subject == nil, options.includesResources, let resources = HeapResources(heap, symbols) {

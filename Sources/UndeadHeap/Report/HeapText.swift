@@ -35,6 +35,7 @@ package struct HeapText {
       text.addVerdict()
       text.addTable(view, rows)
       text.lines += FindingsText.lines(report.findings, options)
+      if let tasks = report.tasks { text.lines += ["tasks: \(TaskText.summary(tasks)) (undead tasks)", ""] }
       text.addNotes()
       text.lines.append(text.summary)
     }

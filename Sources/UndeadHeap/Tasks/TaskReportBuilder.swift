@@ -3,105 +3,191 @@ import UndeadReport
 extension TaskReport {
   /// All tasks of a heap; the same for the same file.
   package init(_ heap: LoadedHeap, tool: LeakReport.Tool = LeakReport.Tool(), symbolizer: Symbolizer? = Symbolizer()) {
+    self.init(heap, tool: tool, symbols: HeapSymbols(heap, symbolizer))
+  }
+
+  init(_ heap: LoadedHeap, tool: LeakReport.Tool, symbols: HeapSymbols) {
     let snapshot = heap.file.snapshot
-    let symbols = HeapSymbols(heap, symbolizer)
     self.init(
       tool: tool, process: LeakReport.Process(snapshot), takenAt: HeapReport.takenAt(snapshot), summary: Summary(),
       groups: [])
     let tally = TaskTally(heap, symbols)
     groups = tally.groups(symbols)
     summary.groups = groups.count
-    for entry in tally.entries.values {
-      summary.tasks += entry.blocks
+    for entry in tally.entries {
+      summary.tasks += entry.tasks
       summary.neverResumed += entry.lost
+      summary.onlyCancelled += entry.onlyCancelled
       summary.ownerGone += entry.ownerless
+      if entry.key.state != .finished { summary.cancelled += entry.cancelled }
     }
     summary.complete = snapshot.isComplete
     summary.notes = snapshot.reportNotes + symbols.notes
   }
 }
 
-/// Tasks by what they do, where, and whether they can go on.
+/// Tasks by what they do, where, as parts of what, and whether they can go on.
 private struct TaskTally {
   struct Key: Hashable {
+    /// Index of the parents' entry.
+    var parent: Int?
+    var role: TaskReport.Role?
     var state: TaskState
     var stack: Snapshot.Index
-    var isReached: Bool
+    var answer: TaskProgress.Answer
     var owner: String?
+    var actor: String?
   }
 
   struct Entry {
-    var blocks = 0
+    var key: Key
+    var tasks = 0
     var bytes: UInt64 = 0
     var lost = 0
+    var onlyCancelled = 0
     var ownerless = 0
     var cancelled = 0
+    var names: [StringID] = []
+    var priorities: ClosedRange<UInt8>?
+    var generations: ClosedRange<UInt32>?
+    var wakes: ClosedRange<Double>?
     /// The one that retains most.
     var block = 0
     var most: UInt64 = 0
+
+    mutating func add(_ task: HeapFile.Task, _ block: Int, wake: Double?, _ heap: LoadedHeap) {
+      let bytes = heap.dominators.retained[block]
+      tasks += 1
+      if key.role != .asyncLet { self.bytes &+= bytes }
+      let canWait = key.state != .finished && key.state != .running && key.state != .queued
+      if canWait, key.answer == .never { lost += 1 }
+      if canWait, key.answer == .cancel { onlyCancelled += 1 }
+      if key.owner != nil, key.state != .finished { ownerless += 1 }
+      if task.status & TaskState.Flag.cancelled != 0 { cancelled += 1 }
+      if task.name != 0, names.count < 3, !names.contains(task.name) { names.append(task.name) }
+      priorities =
+        priorities.map { min($0.lowerBound, task.priority)...max($0.upperBound, task.priority) }
+        ?? task.priority...task.priority
+      let born = heap.graph.site(block)?.generation ?? 0
+      generations = generations.map { min($0.lowerBound, born)...max($0.upperBound, born) } ?? born...born
+      if let wake { wakes = wakes.map { min($0.lowerBound, wake)...max($0.upperBound, wake) } ?? wake...wake }
+      if tasks == 1 || bytes > most { (self.block, most) = (block, bytes) }
+    }
   }
 
-  private(set) var entries: [Key: Entry] = [:]
+  private(set) var entries: [Entry] = []
+  private var numbers: [Key: Int] = [:]
   private let heap: LoadedHeap
 
   init(_ heap: LoadedHeap, _ symbols: HeapSymbols) {
     self.heap = heap
-    symbols.prepare(stacks: heap.file.waits.map(\.stack))
-    var waits = [HeapFile.Wait?](repeating: nil, count: heap.file.shapes.count)
-    for wait in heap.file.waits { waits[Int(wait.shape)] = wait }
-    let states = Dictionary(heap.file.waits.map { ($0.shape, Self.state(of: $0, symbols)) }) { first, _ in first }
+    let progress = TaskProgress(heap)
+    let tasks = progress.tasks
+    symbols.prepare(stacks: Set(tasks.map(\.stack)).sorted())
+    let wakes = progress.wakes()
     let owners = DeadOwners.ofTasks(heap)
-    for block in 0..<heap.graph.count {
-      let shape = heap.graph.shapes[block]
-      guard let wait = waits[Int(shape)], let state = states[shape] else { continue }
-      let isReached = heap.graph.shape(block).has(HeapFile.Shape.reached)
-      add(
-        Key(state: state, stack: wait.stack, isReached: isReached, owner: owners[block]), block,
-        isCancelled: wait.status & TaskState.Flag.cancelled != 0)
+    var states: [UInt64: TaskState] = [:]
+    var placed = [Int](repeating: -1, count: tasks.count)
+    // A parent comes before its children, however they lie in memory.
+    for start in tasks.indices where tasks[start].isTask && placed[start] < 0 {
+      var chain = [start]
+      while let parent = progress.index[tasks[chain.last!].parent], placed[Int(parent)] < 0, chain.count < 64 {
+        chain.append(Int(parent))
+      }
+      for number in chain.reversed() where placed[number] < 0 && progress.blocks[number] >= 0 {
+        let (task, block) = (tasks[number], Int(progress.blocks[number]))
+        let kind = UInt64(task.stack) << 32 | UInt64(task.status) << 8 | UInt64(task.dependency.rawValue)
+        let state = states[kind] ?? Self.state(of: task, symbols)
+        states[kind] = state
+        let parent = progress.index[task.parent].map { placed[Int($0)] }
+        let isReached = heap.graph.shape(block).has(HeapFile.Shape.reached)
+        let isWhole = heap.graph.addresses[block] == task.address
+        placed[number] = self.number(
+          Key(
+            parent: parent.flatMap { $0 < 0 ? nil : $0 },
+            role: task.has(HeapFile.Task.asyncLet) ? .asyncLet : task.group != 0 ? .groupChild : nil, state: state,
+            stack: task.stack, answer: isReached ? progress.answers[number] : .never,
+            owner: isWhole ? owners[block] : nil,
+            actor: state == .actor ? heap.graph.block(containing: task.waitsFor).map(heap.typeName) : nil))
+        entries[placed[number]].add(task, block, wake: wakes[number], heap)
+      }
     }
+  }
+
+  private mutating func number(_ key: Key) -> Int {
+    if let known = numbers[key] { return known }
+    numbers[key] = entries.count
+    entries.append(Entry(key: key))
+    return entries.count - 1
   }
 
   /// Libraries' functions up to the first of the program say what is waited for. The runtime makes a task of its own for each
   /// `Task.sleep`, in which there is no other.
-  private static func state(of wait: HeapFile.Wait, _ symbols: HeapSymbols) -> TaskState {
-    let backtrace = wait.stack == Snapshot.none ? nil : symbols.backtrace(wait.stack)
+  private static func state(of task: HeapFile.Task, _ symbols: HeapSymbols) -> TaskState {
+    let backtrace = task.stack == Snapshot.none ? nil : symbols.backtrace(task.stack)
     let own = backtrace?.firstOwnFrame
-    if let backtrace, own == nil, !backtrace.frames.isEmpty, wait.status & TaskState.Flag.ended == 0 { return .sleep }
-    return TaskState(status: wait.status, frames: backtrace?.frames.prefix { $0 != own }.map(\.symbol) ?? [])
+    if let backtrace, own == nil, !backtrace.frames.isEmpty, task.status & TaskState.Flag.ended == 0 { return .sleep }
+    return TaskState(
+      status: task.status, dependency: task.dependency,
+      frames: backtrace?.frames.prefix { $0 != own }.map(\.symbol) ?? [])
   }
 
-  private mutating func add(_ key: Key, _ block: Int, isCancelled: Bool) {
-    var entry = entries[key] ?? Entry(block: block)
-    let bytes = heap.dominators.retained[block]
-    entry.blocks += 1
-    entry.bytes &+= bytes
-    let canWait = key.state != .finished && key.state != .running && key.state != .queued
-    if !key.isReached, canWait { entry.lost += 1 }
-    if key.owner != nil, key.state != .finished { entry.ownerless += 1 }
-    if isCancelled { entry.cancelled += 1 }
-    if bytes > entry.most { (entry.block, entry.most) = (block, bytes) }
-    entries[key] = entry
+  /// Parents before their children, the trees with the worst first.
+  private func sorted() -> [Int] {
+    typealias Badness = (lost: Int, ownerless: Int, bytes: UInt64)
+    var badness = entries.map { Badness($0.lost, $0.ownerless, $0.bytes) }
+    var children = [[Int]](repeating: [], count: entries.count)
+    var tops: [Int] = []
+    for number in entries.indices.reversed() {
+      guard let parent = entries[number].key.parent else {
+        tops.append(number)
+        continue
+      }
+      children[parent].append(number)
+      badness[parent].lost = max(badness[parent].lost, badness[number].lost)
+      badness[parent].ownerless = max(badness[parent].ownerless, badness[number].ownerless)
+    }
+    func inOrder(_ numbers: [Int]) -> [Int] {
+      numbers.sorted { a, b in
+        let (left, right) = (badness[a], badness[b])
+        return (right.lost, right.ownerless, right.bytes, entries[a].block) < (
+          left.lost, left.ownerless, left.bytes, entries[b].block
+        )
+      }
+    }
+    var (order, open) = ([Int](), Array(inOrder(tops).reversed()))
+    while let next = open.popLast() {
+      order.append(next)
+      open += inOrder(children[next]).reversed()
+    }
+    return order
   }
 
   func groups(_ symbols: HeapSymbols) -> [TaskReport.Group] {
-    let sorted = entries.sorted { a, b in
-      let (left, right) = (a.value, b.value)
-      return (right.lost, right.ownerless, right.bytes, left.block) < (
-        left.lost, left.ownerless, left.bytes, right.block
-      )
-    }
+    let order = sorted()
     var teller = HeapPathTeller(heap)
-    for (_, entry) in sorted { teller.add(entry.block) }
+    for number in order { teller.add(entries[number].block) }
     symbols.prepare(stacks: [Snapshot.Index](), functions: teller.functions)
-    let paths = sorted.isEmpty ? [] : teller.tell(symbols.table)
-    return zip(sorted, paths).map { item, path in
-      let (key, entry) = item
+    let paths = order.isEmpty ? [] : teller.tell(symbols.table)
+    let positions = Dictionary(zip(order, order.indices)) { first, _ in first }
+    let hasMarks = !heap.file.generations.isEmpty
+    return zip(order, paths).map { number, path in
+      let (entry, key) = (entries[number], entries[number].key)
       let backtrace = key.stack == Snapshot.none ? LeakReport.Backtrace(frames: []) : symbols.backtrace(key.stack)
+      let isReached = heap.graph.shape(entry.block).has(HeapFile.Shape.reached)
       return TaskReport.Group(
-        state: key.state, count: entry.blocks, retainedBytes: Int(clamping: entry.bytes),
-        waitsIn: backtrace.firstOwnFrame, backtrace: backtrace,
-        resumedBy: key.isReached && path.first?.root != nil ? path : nil, ownerGone: entry.ownerless == entry.blocks,
-        owner: key.owner, cancelled: entry.cancelled)
+        state: key.state, count: entry.tasks, parent: key.parent.flatMap { positions[$0] }, role: key.role,
+        retainedBytes: Int(clamping: entry.bytes), waitsIn: backtrace.firstOwnFrame, backtrace: backtrace,
+        resumption: key.answer == .yes ? .possible : key.answer == .cancel ? .onlyCancel : .never,
+        resumedBy: isReached && path.first?.root != nil ? path : nil, actor: key.actor,
+        names: entry.names.map { heap.file.snapshot.strings[$0] },
+        priorities: entry.priorities.map {
+          $0.lowerBound == $0.upperBound ? [$0.lowerBound] : [$0.lowerBound, $0.upperBound]
+        }?
+        .map(TaskState.priority) ?? [],
+        generations: hasMarks ? entry.generations.map { [Int($0.lowerBound), Int($0.upperBound)] } ?? [] : [],
+        ownerGone: entry.ownerless == entry.tasks, owner: key.owner, cancelled: entry.cancelled,
+        wakesInSeconds: entry.wakes.map { [$0.lowerBound, $0.upperBound] })
     }
   }
 }

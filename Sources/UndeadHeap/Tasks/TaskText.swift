@@ -12,10 +12,13 @@ package enum TaskText {
       "\(name.isEmpty ? "process" : name) (pid \(report.process.pid)) after \(Quantity.duration(report.process.durationSeconds)): "
       + "\(Quantity.of(report.summary.tasks, "task")) in \(Quantity.of(report.summary.groups, "group"))"
     var lines: [TextLine] = [PathText.heading("\(heading)"), ""]
-    for group in report.groups.prefix(rows) {
-      lines += Self.lines(group, options)
-      lines.append("")
+    var depths: [Int] = []
+    for (number, group) in report.groups.prefix(rows).enumerated() {
+      depths.append(group.parent.map { depths[$0] + 1 } ?? 0)
+      if number > 0, group.parent == nil { lines.append("") }
+      lines += Self.lines(group, depth: depths[number], options)
     }
+    if !report.groups.isEmpty { lines.append("") }
     let hidden = report.groups.count - rows
     if hidden > 0 { lines += ["... \(Quantity.of(hidden, "more group")) (--top)", ""] }
     lines += report.summary.notes.map { "note: \($0)" }
@@ -24,48 +27,79 @@ package enum TaskText {
     return lines.text(options)
   }
 
-  private static func summary(_ summary: TaskReport.Summary) -> String {
+  static func summary(_ summary: TaskReport.Summary) -> String {
     var parts = [Quantity.of(summary.tasks, "task")]
     if summary.neverResumed > 0 { parts.append("\(Quantity.grouped(summary.neverResumed)) never resumed") }
+    if summary.onlyCancelled > 0 {
+      parts.append("\(Quantity.grouped(summary.onlyCancelled)) that only cancel() can end")
+    }
     if summary.ownerGone > 0 { parts.append("\(Quantity.grouped(summary.ownerGone)) whose owner is gone") }
+    if summary.cancelled > 0 { parts.append("\(Quantity.grouped(summary.cancelled)) cancelled and not ended") }
     return parts.joined(separator: ", ")
   }
 
-  private static func lines(_ group: TaskReport.Group, _ options: TextOptions) -> [TextLine] {
-    let cancelled = group.cancelled > 0 ? ", \(Quantity.grouped(group.cancelled)) cancelled" : ""
+  private static func lines(_ group: TaskReport.Group, depth: Int, _ options: TextOptions) -> [TextLine] {
+    let indent = String(repeating: "    ", count: min(depth, 12))
+    let role = group.role.map { $0 == .asyncLet ? "async let: " : "in its group: " } ?? ""
     var lines: [TextLine] = [
-      "  \(HeapNumber.right(Quantity.grouped(group.count), 9)) \u{D7} \(PathText.heading("\(words(group))"))  "
-        + "(\(Quantity.bytes(group.retainedBytes)) retained\(cancelled))"
+      "  \(indent)\(HeapNumber.right(Quantity.grouped(group.count), 9)) \u{D7} \(role)\(PathText.heading("\(words(group))"))  "
+        + "(\(facts(group)))"
     ]
-    func add(_ label: TextLine, _ text: TextLine) { lines.append("      \(label.padded(10)) \(text)") }
+    func add(_ label: TextLine, _ text: TextLine) { lines.append("      \(indent)\(label.padded(10)) \(text)") }
     if !group.backtrace.frames.isEmpty { add("", HeapDiffText.site(group.backtrace, options)) }
+    if !group.names.isEmpty { add("named", TextLine(group.names.joined(separator: ", "))) }
+    if let actor = group.actor { add("actor", PathText.type(TextLine(actor))) }
     if group.ownerGone, let owner = group.owner {
       add(
         "owner",
         "\(PathText.type(TextLine(owner))) is gone: call cancel() when it goes away, in its deinit at the latest")
     }
-    if let path = group.resumedBy, group.state != .running {
+    if let path = group.resumedBy, group.state != .running, group.parent == nil {
       add("kept by", HeapDiffText.path(path, options))
     }
     return lines
   }
 
-  private static func words(_ group: TaskReport.Group) -> String {
-    if group.resumedBy == nil {
-      switch group.state {
-      case .continuation, .stream, .task, .sleep, .actor: return "never resumed: nothing leads to what could do it"
-      case .running, .queued, .finished: break
-      }
+  private static func facts(_ group: TaskReport.Group) -> String {
+    var facts = ["\(Quantity.bytes(group.retainedBytes)) retained"]
+    if group.cancelled > 0 { facts.append("\(Quantity.grouped(group.cancelled)) cancelled") }
+    if let first = group.wakesInSeconds?.first, let last = group.wakesInSeconds?.last {
+      let (soonest, latest) = (Quantity.duration(first), Quantity.duration(last))
+      facts.append("wake in \(soonest == latest ? soonest : "\(soonest) to \(latest)")")
     }
+    if group.priorities != ["default"], group.priorities != ["0"], !group.priorities.isEmpty {
+      facts.append("priority \(group.priorities.joined(separator: " to "))")
+    }
+    if let first = group.generations.first, let last = group.generations.last {
+      facts.append(first == last ? "generation \(first)" : "generations \(first) to \(last)")
+    }
+    return facts.joined(separator: ", ")
+  }
+
+  private static func words(_ group: TaskReport.Group) -> String {
+    let what = state(group)
     switch group.state {
-    case .running: return "run"
-    case .queued: return "wait for a thread"
-    case .continuation: return "wait for a continuation to be resumed"
-    case .task: return "wait for other tasks"
-    case .stream: return "wait for the next element of a sequence"
-    case .sleep: return group.waitsIn == nil ? "belong to the runtime, one for each sleep" : "sleep"
-    case .actor: return "wait for an actor"
-    case .finished: return "have finished, and are kept"
+    case .running, .queued, .finished: return what
+    case .continuation, .stream, .task, .sleep, .actor: break
+    }
+    switch group.resumption {
+    case .possible: return what
+    case .onlyCancel: return "\(what): only cancel() can end them"
+    case .never:
+      return group.resumedBy == nil ? "never resumed: nothing leads to what could do it" : "never resumed: they \(what)"
+    }
+  }
+
+  private static func state(_ group: TaskReport.Group) -> String {
+    switch group.state {
+    case .running: "run"
+    case .queued: "wait for a thread"
+    case .continuation: "wait for a continuation to be resumed"
+    case .task: "wait for other tasks"
+    case .stream: "wait for the next element of a sequence"
+    case .sleep: group.waitsIn == nil ? "belong to the runtime, one for each sleep" : "sleep"
+    case .actor: "wait for an actor"
+    case .finished: "have finished, and are kept"
     }
   }
 }

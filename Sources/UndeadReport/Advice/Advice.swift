@@ -109,6 +109,18 @@ enum Advice {
       + "deinit, which the task prevents), or capture `self` weakly in the task"
   }
 
+  static func taskOfDeadOwner(_ facts: LeakFacts) -> String? {
+    guard facts.heldBy == .taskOfDeadOwner else { return nil }
+    return
+      "the object that the task works for is gone, and did not cancel it: keep the task in a field, and call cancel() in the "
+      + "owner's deinit; or leave the loop when `self` is nil, as by `guard let self else { return }` in each step"
+  }
+
+  static func timerOfDeadOwner(_ facts: LeakFacts) -> String? {
+    guard facts.heldBy == .timerOfDeadOwner else { return nil }
+    return "the object that the timer fires for is gone, and did not stop it: call cancel() in the owner's deinit"
+  }
+
   // MARK: Leaks
 
   static func timer(_ facts: LeakFacts) -> String? {

@@ -71,6 +71,8 @@ extension Situation {
 
   /// What only something that fires or waits holds.
   static let suspects = [
+    Situation("task-of-dead-owner", Advice.taskOfDeadOwner),
+    Situation("timer-of-dead-owner", Advice.timerOfDeadOwner),
     Situation("running-timer", Advice.heldByTimer),
     Situation("work-item", Advice.heldByWorkItem),
     Situation("running-source", Advice.heldBySource),

@@ -42,7 +42,7 @@ package struct FrameNames {
   }
 
   /// The frames of return addresses, innermost first.
-  mutating func backtrace(returnAddresses: some Sequence<UInt64>) -> Backtrace {
+  package mutating func backtrace(returnAddresses: some Sequence<UInt64>) -> Backtrace {
     Backtrace(frames: returnAddresses.flatMap { $0 == 0 ? [] : frames(at: $0 - 1) })
   }
 

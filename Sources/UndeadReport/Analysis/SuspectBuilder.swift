@@ -55,6 +55,7 @@ struct SuspectBuilder {
     hash.mix(names.typeHash(of: node))
     for edge in back { hash.mix(names.labelHash(of: edge)) }
     hash.mix(frames.allocationHash(block.stack))
+    if kind == .taskOfDeadOwner, explanation != Snapshot.none { hash.mix(frames.allocationHash(explanation)) }
     let allocation = frames.backtrace(block.stack)
     let suspended = explanation == Snapshot.none ? nil : frames.backtrace(explanation)
     let path = retainPath(record, to: node, mechanism: mechanism)
@@ -135,6 +136,8 @@ struct SuspectBuilder {
     case 2: return .dispatchSource
     case 3: return .observer
     case 4: return .task
+    case 6: return .taskOfDeadOwner
+    case 7: return .timerOfDeadOwner
     default: return Suspect.Kind(rawValue: "heldByUnknown")
     }
   }

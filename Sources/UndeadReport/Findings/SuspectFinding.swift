@@ -15,6 +15,11 @@ extension Finding {
   }
 
   private static func title(_ suspect: Suspect) -> String {
+    if suspect.kind == .taskOfDeadOwner {
+      return "task that goes on for an object that is gone"
+        + (suspect.suspended?.firstOwnFrame.map { ", in \($0.symbol)" } ?? "")
+    }
+    if suspect.kind == .timerOfDeadOwner { return "timer that fires for an object that is gone" }
     let subject =
       suspect.cycle.map { "retain cycle of " + cycleTypes($0) } ?? suspect.objects.first?.type ?? "object"
     let holder = suspect.retainPath.first?.item.map { "a \($0) that it holds itself" } ?? holder(suspect.kind)
@@ -63,7 +68,7 @@ extension Finding {
     case .timer: "the timer"
     case .dispatchSource: "the dispatch source"
     case .observer: "the registration"
-    case .task: "the task"
+    case .task, .taskOfDeadOwner: "the task"
     default: "what holds it"
     }
   }

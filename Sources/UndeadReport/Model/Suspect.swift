@@ -1,6 +1,7 @@
 extension LeakReport {
-  /// A group of reachable objects that only something that fires or waits holds, and that hold that thing themselves; or a
-  /// retain cycle that nobody owns, but that a frame of a thread names.
+  /// A group of reachable objects that only something that fires or waits holds, and that hold that thing themselves; a
+  /// retain cycle that nobody owns, but that a frame of a thread names; or closures that run again and again for an object
+  /// that is gone.
   public struct Suspect: Codable, Sendable, Equatable {
     /// What holds the objects; a reader must expect kinds that it does not know.
     public struct Kind: RawRepresentable, Codable, Sendable, Hashable {
@@ -22,6 +23,10 @@ extension LeakReport {
       public static let runLoop = Kind(rawValue: "heldByRunLoop")
       /// A task that waits.
       public static let task = Kind(rawValue: "heldByTask")
+      /// A task in a loop, whose closure captured weakly only objects that are gone: they did not cancel it.
+      public static let taskOfDeadOwner = Kind(rawValue: "taskOfDeadOwner")
+      /// A timer of libdispatch that repeats, whose handler captured weakly only objects that are gone.
+      public static let timerOfDeadOwner = Kind(rawValue: "timerOfDeadOwner")
       /// A word on the stack of a thread, which may be out of use.
       public static let thread = Kind(rawValue: "heldByThread")
     }

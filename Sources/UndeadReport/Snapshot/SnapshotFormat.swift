@@ -16,7 +16,7 @@ package enum SnapshotFormat {
     case heapGraph, heapShapes, heapSites, heapPlaces, heapRoots, heapRootEdges, heapMemory, heapGenerations, census
     case heapWaits, allocations
     case refuted = 36
-    case heapMalloc, heapRootWords, heapHolders, heapStacks, descriptors, threads
+    case heapMalloc, heapRootWords, heapHolders, heapStacks, descriptors, threads, heapTasks
 
     /// Bytes of an entry in this version; later ones may be longer.
     package var entrySize: Int {
@@ -29,7 +29,7 @@ package enum SnapshotFormat {
         16
       case .types, .watched, .heapRoots, .heapMemory, .heapMalloc, .heapStacks, .census: 24
       case .symbolFrames, .loopItems, .heapPlaces: 32
-      case .refuted, .heapRootWords: 64
+      case .refuted, .heapRootWords, .heapTasks: 64
       case .modules, .nodes, .edges, .paths, .allocations: 40
       }
     }

@@ -14,6 +14,7 @@ enum Index {
       "where the resident memory is, what is in memory and who holds it; ?by=type, module, site, root, generation, "
         + "descriptor or thread, ?type=App.Session, ?format=text, json or html, ?file=1 the heap file itself"
     ),
+    ("tasks", "all tasks, what they wait for, and who could resume them; ?format=text or json"),
     ("growth", "what grew; ?seconds=30 between two looks, ?since=NAME what was born after a mark"),
     ("mark", "POST only: begin a new generation; ?name=NAME"),
   ]

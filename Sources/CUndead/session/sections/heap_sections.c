@@ -47,6 +47,14 @@ typedef struct {
 } holder_entry;
 
 typedef struct {
+  uint64_t address, parent, group, waits_for;
+  uint32_t id, name, stack, status;
+  uint8_t dependency, priority;
+  uint16_t flags;
+  uint32_t unused[3];
+} task_entry;
+
+typedef struct {
   uint32_t number, name;
   uint64_t nanoseconds;
 } generation_entry;
@@ -127,6 +135,11 @@ static void write_shapes(heap_names *names) {
   }
 }
 
+static uint32_t stack_of_type(heap_names *names, const undead_graph_type *type) {
+  const uintptr_t *frames = names->graph->frames + type->first_frame;
+  return type->frame_count ? undead_table_stack(&names->writer->tables, frames, type->frame_count) : UNDEAD_NO_INDEX;
+}
+
 static void write_waits(heap_names *names) {
   const undead_graph *graph = names->graph;
   undead_section *section = undead_section_begin(names->writer, UNDEAD_SECTION_HEAP_WAITS, sizeof(wait_entry));
@@ -134,9 +147,29 @@ static void write_waits(heap_names *names) {
     if (graph->shapes[i].type == UINT32_MAX) continue;
     const undead_graph_type *type = &graph->types[graph->shapes[i].type];
     if (type->kind != UNDEAD_KIND_TASK) continue;
-    const uintptr_t *frames = graph->frames + type->first_frame;
-    wait_entry entry = {.shape = i, .stack = UNDEAD_NO_INDEX, .status = type->status};
-    if (type->frame_count) entry.stack = undead_table_stack(&names->writer->tables, frames, type->frame_count);
+    wait_entry entry = {.shape = i, .stack = stack_of_type(names, type), .status = type->status};
+    undead_section_add(names->writer, section, &entry);
+  }
+}
+
+static void write_tasks(heap_names *names) {
+  const undead_graph *graph = names->graph;
+  undead_section *section = undead_section_begin(names->writer, UNDEAD_SECTION_HEAP_TASKS, sizeof(task_entry));
+  uint32_t last = UINT32_MAX, stack = UNDEAD_NO_INDEX;
+  bool loops = false;
+  for (uint32_t i = 0; i < graph->task_count && !has_failed(names); i++) {
+    const undead_graph_task *task = &graph->tasks[i];
+    if (task->type == UINT32_MAX && !(task->flags & UNDEAD_TASK_TIMER)) continue;
+    if (task->type != last && task->type != UINT32_MAX) {
+      const undead_graph_type *type = &graph->types[last = task->type];
+      stack = stack_of_type(names, type);
+      loops = undead_frames_loop(graph->frames + type->first_frame, type->frame_count);
+    }
+    task_entry entry = {.address = task->address, .parent = task->parent, .group = task->group, .waits_for = task->waits_for,
+                        .id = task->id, .name = undead_string_add(&names->writer->tables.strings, graph->task_names + task->name),
+                        .stack = task->type == UINT32_MAX ? UNDEAD_NO_INDEX : stack,
+                        .status = task->type == UINT32_MAX ? 0 : graph->types[task->type].status, .dependency = task->dependency,
+                        .priority = task->priority, .flags = task->flags | (loops ? UNDEAD_TASK_LOOPS : 0)};
     undead_section_add(names->writer, section, &entry);
   }
 }
@@ -271,6 +304,7 @@ static void write_all(heap_names *names) {
   name_types(names);
   write_shapes(names);
   write_waits(names);
+  write_tasks(names);
   write_sites(names);
   write_places(names);
   write_roots(names);

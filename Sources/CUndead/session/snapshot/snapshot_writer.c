@@ -149,10 +149,18 @@ static void write_owners(undead_writer *writer) {
   }
 }
 
+// A task that soon ends needs no owner.
+static bool loops(const undead_scan_result *result, uint32_t task) {
+  enum { MOST_FRAMES = 64 };
+  uintptr_t frames[MOST_FRAMES];
+  return undead_frames_loop(frames, undead_node_frames(result, task, frames, MOST_FRAMES));
+}
+
 static void write_suspects(undead_writer *writer) {
   undead_section *section = undead_section_begin(writer, UNDEAD_SECTION_SUSPECTS, sizeof(suspect_entry));
   for (uint32_t i = 0; i < writer->result->suspect_count; i++) {
     const undead_suspect *suspect = &writer->result->suspects[i];
+    if (suspect->kind == UNDEAD_SUSPECT_DEAD_OWNER && !loops(writer->result, suspect->mechanism)) continue;
     suspect_entry entry = {suspect->kind, suspect->node, suspect->mechanism, suspect->path};
     undead_section_add(writer, section, &entry);
   }

@@ -84,6 +84,8 @@ typedef struct {
 typedef enum {
   UNDEAD_SUSPECT_TIMER = 1, UNDEAD_SUSPECT_SOURCE = 2, UNDEAD_SUSPECT_OBSERVER = 3, UNDEAD_SUSPECT_TASK = 4,
   UNDEAD_SUSPECT_FRAME = 5,   // part of a set that nobody owns, but that a frame of a thread names
+  UNDEAD_SUSPECT_DEAD_OWNER = 6,   // a closure that knows weakly what is gone; `mechanism` is the task
+  UNDEAD_SUSPECT_DEAD_OWNER_OF_TIMER = 7,
   UNDEAD_SUSPECT_ALONE = 16,  // moreover: no suspect, as the object has no field for what keeps it
 } undead_suspect_kind;
 

@@ -50,6 +50,22 @@ static void look_at_slab(undead_premises *premises) {
   ((dealloc_function)probe.dealloc)(first);
 }
 
+static SWIFT_CALL void cancelled(__attribute__((swift_context)) void *context) { (void)context; }
+
+// Of the records that the runtime keeps of a task one can be made from outside.
+static void look_at_records(undead_premises *premises) {
+  uintptr_t add = undead_premise_symbol_of(LIBRARY, "swift_task_addCancellationHandler");
+  uintptr_t remove = undead_premise_symbol_of(LIBRARY, "swift_task_removeCancellationHandler");
+  if (!undead_premise_found(premises, add && remove, "the records of a task")) return;
+  uintptr_t before = word_at(probe.task + ABI_TASK_RECORDS);
+  uintptr_t record = ((SWIFT_CALL uintptr_t(*)(uintptr_t, uintptr_t))add)((uintptr_t)cancelled, 0);
+  NAMES(word_at(probe.task + ABI_TASK_RECORDS) == record, "where the records of a task begin");
+  NAMES((word_at(record) & 0xFF) == ABI_RECORD_CANCELLATION && word_at(record + ABI_RECORD_NEXT) == before
+          && word_at(record + ABI_RECORD_CONTENTS) == (uintptr_t)cancelled,
+        "the records of a task");
+  ((SWIFT_CALL void (*)(uintptr_t))remove)(record);
+}
+
 static ASYNC_CALL void entry(__attribute__((swift_async_context)) void *context) {
   undead_premises *premises = probe.premises;
   uintptr_t parent = word_at((uintptr_t)context + ABI_ASYNC_CONTEXT_PARENT);
@@ -57,6 +73,7 @@ static ASYNC_CALL void entry(__attribute__((swift_async_context)) void *context)
   undead_premise(premises, UNDEAD_PREMISE_ZOMBIES, undead_is_executable(resume) && !parent,
                  "the caller of an asynchronous function");
   look_at_slab(premises);
+  look_at_records(premises);
   NAMES(u32_at(probe.task + ABI_TASK_STATUS) >> ABI_TASK_STATUS_SHIFT == ABI_TASK_RUNNING, "what a task does");
   // By the calling convention, not by what was just checked.
   uintptr_t *words = context;

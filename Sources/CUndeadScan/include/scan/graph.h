@@ -76,6 +76,23 @@ typedef struct {
   uint32_t descriptor;
   const char *field;
 } undead_graph_holder;
+// A task, as the runtime's own records have it: those of `async let` lie in the memory of their parents.
+typedef struct {
+  uintptr_t address, parent, group;
+  uintptr_t waits_for;     // task, frame, group or executor, as `dependency` says
+  uint32_t type;           // for its frames and what it does
+  uint32_t id;
+  uint32_t name;           // where in `task_names`, 0: it has none
+  uint8_t dependency;      // UNDEAD_TASK_ON_*, 0: none, or not known
+  uint8_t priority;
+  uint16_t flags;          // UNDEAD_TASK_*
+} undead_graph_task;
+enum { UNDEAD_TASK_ON_TASK = 1, UNDEAD_TASK_ON_CONTINUATION, UNDEAD_TASK_ON_GROUP, UNDEAD_TASK_ON_EXECUTOR };
+#define UNDEAD_TASK_ASYNC_LET 1u
+#define UNDEAD_TASK_LOOPS 8u            // comes to where it waits again (set when the world runs)
+#define UNDEAD_TASK_TIMER 16u           // no task, but a timer of libdispatch: `waits_for` is nanoseconds until it fires
+#define UNDEAD_TASK_MEMORY 4u           // no task, but a slab of the one at `parent`
+#define UNDEAD_TASK_CANCEL_HANDLER 2u   // somebody is called when it is cancelled
 
 #define UNDEAD_ROOT_UNRECORDED 6u
 #define UNDEAD_ROOT_DOUBTFUL 1u
@@ -94,6 +111,9 @@ typedef struct undead_graph {
   undead_graph_slice *slices;   uint32_t slice_count;    // of what has no room here nothing is reported
   undead_graph_holder *holders; uint32_t holder_count;
   undead_graph_kept *kept;      uint32_t kept_count;     // only of a program that goes on (glibc/heap.h has those of a copy)
+  undead_graph_task *tasks;     uint32_t task_count;
+  uintptr_t timer_type, after_type;                    // first words of what timers own; 0: not known
+  char *task_names;             uint32_t task_name_bytes;
   uint32_t site_limit;
   uint64_t graph_bytes, root_offset, root_bytes;       // of the streams; the second begins at start + root_offset
   uint64_t blocks, edges, root_edges;

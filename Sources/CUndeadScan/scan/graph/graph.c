@@ -276,6 +276,8 @@ static bool visit_block(void *context, uintptr_t block, uint32_t *word) {
   self->size = undead_block_size(block);
   self->kind = undead_body_kind(writer->bodies, block, self->size);
   self->type = undead_graph_type_of(&writer->tables, writer->bodies, block, self->size, self->kind);
+  if (self->kind == UNDEAD_KIND_TASK) undead_graph_note_task(writer, block, self->type);
+  else if (self->kind == UNDEAD_KIND_OTHER) undead_graph_note_timer(writer, block, self->size);
   self->edge_count = 0;
   self->body = &body;
   undead_body_of(writer->bodies, block, self->size, &body);

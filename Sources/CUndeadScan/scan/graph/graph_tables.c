@@ -18,7 +18,7 @@
 #define TASK_FRAMES 64u
 #define NO_TYPE UINT32_MAX
 
-enum { TABLE_COUNT = 10 };
+enum { TABLE_COUNT = 12 };
 
 typedef struct {
   void **memory;
@@ -36,6 +36,8 @@ static void list_tables(undead_graph *graph, table_memory tables[TABLE_COUNT]) {
   tables[7] = (table_memory){(void **)&graph->slices, UNDEAD_SLICE_LIMIT * sizeof *graph->slices};
   tables[8] = (table_memory){(void **)&graph->holders, UNDEAD_HOLDER_LIMIT * sizeof *graph->holders};
   tables[9] = (table_memory){(void **)&graph->kept, UNDEAD_KEPT_LIMIT * sizeof *graph->kept};
+  tables[10] = (table_memory){(void **)&graph->tasks, UNDEAD_TASK_LIMIT * sizeof *graph->tasks};
+  tables[11] = (table_memory){(void **)&graph->task_names, UNDEAD_TASK_NAME_LIMIT};
 }
 
 undead_graph *undead_graph_open(int file, uint64_t start, bool shared) {
@@ -66,7 +68,8 @@ void undead_graph_close(undead_graph *graph) {
 bool undead_graph_tables_open(undead_graph_tables *tables, undead_graph *graph) {
   *tables = (undead_graph_tables){.graph = graph};
   graph->type_count = graph->shape_count = graph->place_count = graph->root_count = graph->site_count = 0;
-  graph->frame_count = graph->area_count = graph->slice_count = graph->holder_count = 0;
+  graph->frame_count = graph->area_count = graph->slice_count = graph->holder_count = graph->task_count = 0;
+  graph->task_name_bytes = 1;
   // There are none where backtraces are off.
   tables->site_of_bytes = (undead_backtrace_count() + 1ull) * sizeof *tables->site_of;
   tables->site_of = undead_map(tables->site_of_bytes);
@@ -78,6 +81,7 @@ void undead_graph_tables_close(undead_graph_tables *tables) {
   undead_index_free(&tables->shapes);
   undead_index_free(&tables->places);
   undead_index_free(&tables->roots);
+  undead_index_free(&tables->task_names);
   if (tables->site_of) undead_unmap(tables->site_of, tables->site_of_bytes);
   tables->site_of = NULL;
 }

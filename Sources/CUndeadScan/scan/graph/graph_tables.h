@@ -7,10 +7,12 @@
 #define UNDEAD_AREA_LIMIT (1u << 17)
 #define UNDEAD_SLICE_LIMIT (1u << 14)
 #define UNDEAD_HOLDER_LIMIT (1u << 18)
+#define UNDEAD_TASK_LIMIT (1u << 23)
+#define UNDEAD_TASK_NAME_LIMIT (1u << 22)
 
 typedef struct {
   undead_graph *graph;
-  undead_index_map types, shapes, places, roots;
+  undead_index_map types, shapes, places, roots, task_names;
   uint32_t *site_of;       // by backtrace id: index + 1
   uint64_t site_of_bytes;
   bool full;               // a table has no room, or there is no memory

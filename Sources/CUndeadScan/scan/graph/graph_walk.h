@@ -19,5 +19,11 @@ typedef struct {
 void undead_graph_write(undead_graph *graph, undead_bodies *bodies, const undead_view *view,
                         const undead_scan_options *options);
 
+// What the runtime's records say of a task, and of its `async let` tasks, which are no blocks (graph_tasks.c).
+void undead_graph_note_task(undead_graph_writer *writer, uintptr_t task, uint32_t type);
+
+// The same for a block that may be what a timer of libdispatch owns: when it fires.
+void undead_graph_note_timer(undead_graph_writer *writer, uintptr_t block, size_t size);
+
 // The second stream (graph_roots.c).
 void undead_graph_write_roots(undead_graph_writer *writer, const undead_view *view, const undead_scan_options *options);

@@ -6,6 +6,7 @@
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
 #include "scan/bodies/references.h"
+#include "scan/suspects/dead_owners.h"
 #include "scan/suspects/suspect_graph.h"
 #include "scan/suspects/suspect_handlers.h"
 #include "scan/suspects/suspect_owners.h"
@@ -29,6 +30,8 @@ static void find_source_types(undead_suspects *suspects) {
     snprintf(name, sizeof name, "_dispatch_source_type_%s", names[i]);
     uintptr_t low = undead_symbol_address(module, name, &size);
     if (!low) continue;
+    if (i == 0) suspects->timer_type = low;
+    if (i == 1) suspects->after_type = low;
     if (!suspects->source_types_low || low < suspects->source_types_low) suspects->source_types_low = low;
     if (low + size > suspects->source_types_high) suspects->source_types_high = low + size;
   }
@@ -173,6 +176,7 @@ bool undead_suspects_find(undead_suspects *suspects, const undead_roots *roots) 
   bool ok = undead_suspect_owners_open(&owners, suspects)
     && undead_suspect_graph_search(suspects, &owners, MAX_FOUND, MAX_LINKS);
   undead_suspect_owners_close(&owners);
+  if (ok) undead_dead_owners_find(suspects, MAX_FOUND);
   return ok;
 }
 #endif

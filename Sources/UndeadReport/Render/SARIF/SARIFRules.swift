@@ -50,6 +50,16 @@ package struct SARIFRules {
         "Remove what is not needed any more, or bound the collection."),
     ]
     + [
+      rule(
+        "taskOfDeadOwner", .warning, "Task that goes on for an object that is gone",
+        "The closure of a task in a loop captured weakly only objects that are deallocated.",
+        "Keep the task in a field of its owner and cancel it in `deinit`, or leave the loop when `self` is nil."),
+      rule(
+        "timerOfDeadOwner", .warning, "Timer that fires for an object that is gone",
+        "The handler of a timer that repeats captured weakly only objects that are deallocated.",
+        "Cancel the timer in the `deinit` of its owner."),
+    ]
+    + [
       (
         "heldByTimer", "a timer", "Invalidate the timer when the owner is done, and capture `self` weakly in its block."
       ),

@@ -113,6 +113,22 @@ nonisolated(unsafe) var finished: [Task<Int, Never>] = []
 @MainActor func waitInAllWays(_ count: Int) {
   let gate = Gate()
   kept.append(gate)
+  @Sendable func wait() async {
+    await withCheckedContinuation { continuation in Task { @MainActor in continuations.append(continuation) } }
+  }
+  for _ in 0..<2 {
+    Task(name: "parents") {
+      await withTaskGroup(of: Void.self) { group in
+        for _ in 0..<2 {
+          group.addTask {
+            async let first: Void = wait()
+            async let second: Void = wait()
+            _ = await (first, second)
+          }
+        }
+      }
+    }
+  }
   Task.detached { await gate.hold() }
   for _ in 0..<count {
     Task { await withCheckedContinuation { continuations.append($0) } }

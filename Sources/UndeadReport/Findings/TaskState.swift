@@ -24,19 +24,27 @@ extension TaskState {
     /// It waits for what the runtime knows; such a task that is enqueued as well waits for an actor.
     package static let hasDependency: UInt32 = 0x40
     /// It waits for nothing.
-    static let ended = running | complete
+    package static let ended = running | complete
+  }
+
+  /// What the runtime says that a suspended task waits for.
+  package enum Dependency: UInt8, Sendable {
+    case unknown, task, continuation, group, executor
   }
 
   /// - Parameters:
   ///   - status: the flags.
+  ///   - dependency: what the runtime says that it waits for.
   ///   - frames: functions in which it waits, innermost first, up to the first of the program.
-  init(status: UInt32, frames: [String]) {
+  package init(status: UInt32, dependency: Dependency = .unknown, frames: [String]) {
     if status & Flag.complete != 0 {
       self = .finished
     } else if status & Flag.running != 0 {
       self = .running
     } else if status & Flag.enqueued != 0 {
       self = status & Flag.hasDependency != 0 ? .actor : .queued
+    } else if dependency == .task || dependency == .group {
+      self = .task
     } else if frames.contains(where: { $0.contains("sleep(") }) {
       self = .sleep
     } else if frames.contains(where: { $0.contains("task_future_wait") || $0.contains("task_group_wait") }) {
@@ -45,6 +53,17 @@ extension TaskState {
       self = .stream
     } else {
       self = .continuation
+    }
+  }
+
+  /// Name of a priority, as `TaskPriority` calls it.
+  package static func priority(_ value: UInt8) -> String {
+    switch value {
+    case 0x09: "background"
+    case 0x11: "utility"
+    case 0x15: "default"
+    case 0x19: "userInitiated"
+    default: "\(value)"
     }
   }
 

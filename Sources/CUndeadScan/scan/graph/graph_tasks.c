@@ -1,0 +1,142 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+// Tasks of a heap file: who their parents are, what they wait for, what they are called. Each is read from the task itself and from
+// records in the memory of tasks. Nothing is taken from a record that does not refer back: where a runtime keeps them elsewhere, the
+// answer is "not known".
+#include "platform/processor/words.h"
+#include "runtime/abi.h"
+#include "scan/graph/graph_walk.h"
+#include "world/clock.h"
+#include <string.h>
+
+enum { MOST_RECORDS = 64, MOST_NAME_BYTES = 64 };
+
+static bool is_in_heap(const undead_graph_writer *writer, uintptr_t address, size_t bytes) {
+  if (!address || address & 7) return false;
+  uintptr_t block = undead_heap_may_hold(writer->heap, address) ? undead_heap_block(writer->heap, address) : 0;
+  return block && address + bytes <= block + undead_block_size(block);
+}
+
+// `like` is a task.
+static bool is_task(const undead_graph_writer *writer, uintptr_t address, uintptr_t like) {
+  return is_in_heap(writer, address, ABI_TASK_PARENT) && word_at(address) == word_at(like);
+}
+
+static bool has_bit(uintptr_t task, int bit) { return *(const uint32_t *)(task + ABI_TASK_FLAGS) >> bit & 1; }
+
+static uint32_t add_name(undead_graph_writer *writer, uintptr_t text) {
+  undead_graph *graph = writer->graph;
+  char name[MOST_NAME_BYTES + 1] = {0};
+  for (uint32_t i = 0; i < MOST_NAME_BYTES; i++) {
+    uintptr_t word = (text + i) & ~(uintptr_t)7;
+    if (!is_in_heap(writer, word, 8) || !(name[i] = *(const char *)(text + i))) break;
+  }
+  // Half of a character is none.
+  size_t length = strlen(name), whole = length;
+  while (whole && ((uint8_t)name[whole - 1] & 0xC0) == 0x80) whole--;
+  if (length == MOST_NAME_BYTES && whole && (uint8_t)name[whole - 1] >= 0xC0) name[length = whole - 1] = 0;
+  if (!length) return 0;
+  uint64_t hash = undead_hash(name, length, 0);
+  uint32_t known = undead_index_find(&writer->tables.task_names, hash, length);
+  if (known != UNDEAD_NO_INDEX) return known;
+  uint32_t at = graph->task_name_bytes;
+  if (at + length + 1 > UNDEAD_TASK_NAME_LIMIT || !undead_index_add(&writer->tables.task_names, hash, length, at)) return 0;
+  memcpy(graph->task_names + at, name, length + 1);
+  graph->task_name_bytes += (uint32_t)length + 1;
+  return at;
+}
+
+static void note_dependency(const undead_graph_writer *writer, undead_graph_task *task) {
+  uintptr_t record = word_at(task->address + ABI_TASK_DEPENDENCY);
+  if (!is_in_heap(writer, record, ABI_DEPENDENCY_TASK + 8) || word_at(record + ABI_DEPENDENCY_TASK) != task->address) return;
+  uint32_t kind = *(const uint32_t *)(record + ABI_DEPENDENCY_KIND);
+  if (word_at(record) & 0xFF || kind < UNDEAD_TASK_ON_TASK || kind > UNDEAD_TASK_ON_EXECUTOR) return;
+  task->dependency = (uint8_t)kind;
+  task->waits_for = word_at(record + ABI_RECORD_CONTENTS);
+}
+
+static void note_parent(const undead_graph_writer *writer, undead_graph_task *task) {
+  if (!has_bit(task->address, ABI_TASK_IS_CHILD_BIT) || !is_in_heap(writer, task->address, ABI_TASK_GROUP + 8)) return;
+  uintptr_t parent = word_at(task->address + ABI_TASK_PARENT), group = word_at(task->address + ABI_TASK_GROUP);
+  if (!is_task(writer, parent, task->address)) return;
+  task->parent = parent;
+  if (has_bit(task->address, ABI_TASK_IS_ASYNC_LET_BIT)) task->flags |= UNDEAD_TASK_ASYNC_LET;
+  if (!has_bit(task->address, ABI_TASK_IS_GROUP_CHILD_BIT)) return;
+  bool known = is_in_heap(writer, group, ABI_GROUP_RECORD + 8) && (word_at(group + ABI_GROUP_RECORD) & 0xFF) == ABI_RECORD_GROUP;
+  if (known) task->group = group;
+}
+
+static void note(undead_graph_writer *writer, uintptr_t address, uint32_t type, int depth);
+
+static void note_children(undead_graph_writer *writer, uintptr_t task, uintptr_t child, int depth) {
+  for (uint32_t i = 0; i < MOST_RECORDS && child; i++, child = word_at(child + ABI_TASK_NEXT_CHILD)) {
+    bool known = is_task(writer, child, task) && is_in_heap(writer, child, ABI_TASK_GROUP + 8)
+      && has_bit(child, ABI_TASK_IS_ASYNC_LET_BIT) && word_at(child + ABI_TASK_PARENT) == task;
+    if (!known) return;
+    // One with a block of its own is visited as such.
+    if (undead_heap_starts(writer->heap, child)) continue;
+    uint32_t type = undead_graph_type_of(&writer->tables, writer->bodies, child, ABI_TASK_MOST_BYTES, UNDEAD_KIND_TASK);
+    note(writer, child, type, depth + 1);
+  }
+}
+
+static void note_records(undead_graph_writer *writer, undead_graph_task *task, int depth) {
+  uintptr_t record = word_at(task->address + ABI_TASK_RECORDS);
+  for (int i = 0; i < MOST_RECORDS && is_in_heap(writer, record, ABI_RECORD_CONTENTS + 8); i++) {
+    uintptr_t contents = word_at(record + ABI_RECORD_CONTENTS);
+    switch (word_at(record) & 0xFF) {
+    case ABI_RECORD_CHILDREN: note_children(writer, task->address, contents, depth); break;
+    case ABI_RECORD_CANCELLATION: task->flags |= UNDEAD_TASK_CANCEL_HANDLER; break;
+    case ABI_RECORD_NAME: task->name = add_name(writer, contents); break;
+    default: break;
+    }
+    record = word_at(record + ABI_RECORD_NEXT);
+  }
+}
+
+// Further slabs of its memory; the first one lies behind the task.
+static void note_slabs(undead_graph_writer *writer, uintptr_t task, uint32_t type) {
+  enum { MOST_SLABS = 4096 };
+  undead_graph *graph = writer->graph;
+  uintptr_t slab = word_at(task + ABI_TASK_FIRST_SLAB);
+  for (int i = 0; i < MOST_SLABS && is_in_heap(writer, slab, ABI_SLAB_HEADER) && graph->task_count < UNDEAD_TASK_LIMIT; i++) {
+    uintptr_t block = undead_heap_block(writer->heap, slab);
+    if (block != task) {
+      if (word_at(slab) != writer->bodies->stale->slab_isa) return;
+      graph->tasks[graph->task_count++] =
+        (undead_graph_task){.address = block, .parent = task, .type = type, .flags = UNDEAD_TASK_MEMORY};
+    }
+    slab = word_at(slab + ABI_SLAB_NEXT);
+  }
+}
+
+static void note(undead_graph_writer *writer, uintptr_t address, uint32_t type, int depth) {
+  enum { MOST_DEPTH = 16 };
+  undead_graph *graph = writer->graph;
+  if (depth == MOST_DEPTH || graph->task_count == UNDEAD_TASK_LIMIT || !is_in_heap(writer, address, ABI_TASK_PARENT)) return;
+  undead_graph_task *task = &graph->tasks[graph->task_count++];
+  uint32_t flags = *(const uint32_t *)(address + ABI_TASK_FLAGS);
+  *task = (undead_graph_task){.address = address, .type = type, .id = *(const uint32_t *)(address + ABI_TASK_ID),
+                              .priority = (uint8_t)(flags >> ABI_TASK_PRIORITY_SHIFT)};
+  note_dependency(writer, task);
+  note_parent(writer, task);
+  note_records(writer, task, depth);
+  if (writer->bodies->stale->slab_isa) note_slabs(writer, address, type);
+}
+
+// Deadlines are of a clock that counts from 1970 or, like that of undead_now, from the start of the machine; suspended time, which one of
+// them leaves out, servers do not have.
+void undead_graph_note_timer(undead_graph_writer *writer, uintptr_t block, size_t size) {
+  const uint64_t years = 3600ull * 24 * 365 * 20 * 1000000000;
+  undead_graph *graph = writer->graph;
+  if (size < ABI_TIMER_INTERVAL + 8 || graph->task_count == UNDEAD_TASK_LIMIT) return;
+  uintptr_t type = word_at(block);
+  if (!type || (type != graph->timer_type && type != graph->after_type)) return;
+  uint64_t deadline = word_at(block + ABI_TIMER_DEADLINE), now = undead_now();
+  if (deadline >= INT64_MAX || deadline > now + years || !deadline) return;
+  graph->tasks[graph->task_count++] = (undead_graph_task){
+    .address = block, .waits_for = deadline > now ? deadline - now : 0, .type = UINT32_MAX, .flags = UNDEAD_TASK_TIMER};
+}
+
+void undead_graph_note_task(undead_graph_writer *writer, uintptr_t task, uint32_t type) { note(writer, task, type, 0); }
+#endif

@@ -1,0 +1,133 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+#include "scan/suspects/dead_owners.h"
+#include "platform/processor/words.h"
+#include "runtime/abi.h"
+#include "scan/bodies/references.h"
+#include "scan/suspects/suspect_graph.h"
+
+enum { MOST_DEPTH = 4, LEAST_TABLE = 24, MOST_TABLE = 64 };
+
+// What the closures of a task know weakly.
+typedef struct {
+  undead_suspects *suspects;
+  uintptr_t task, holder;  // whose references are being looked at
+  int depth;
+  uintptr_t context;       // one that knows an object which is gone
+  bool lives;              // one of them is in memory, or it is not known
+} owner_search;
+
+static void look_into(owner_search *search, uintptr_t context);
+
+static bool is_gone(const undead_heap *heap, uintptr_t block, undead_kind kind) {
+  size_t size = undead_block_size(block);
+  if (kind == UNDEAD_KIND_SIDE_TABLE) return undead_is_deiniting(heap, undead_side_table_owner(heap, block, size));
+  if (kind != UNDEAD_KIND_OTHER) return undead_is_deiniting(heap, block);
+  // A table whose object was freed: the counts stay as they were.
+  return size >= LEAST_TABLE && size <= MOST_TABLE && word_at(block + ABI_SIDE_TABLE_COUNTS) & ABI_REFCOUNT_DEINITING
+    && !undead_heap_resolve(heap, word_at(block));
+}
+
+static void look_at_capture(void *context, const undead_reference *reference) {
+  owner_search *search = context;
+  undead_bodies *bodies = search->suspects->bodies;
+  uintptr_t block = undead_heap_block(bodies->heap, reference->address);
+  if (!block || search->lives) return;
+  undead_kind kind = undead_body_kind(bodies, block, undead_block_size(block));
+  if (reference->evidence == UNDEAD_EVIDENCE_NONE) {
+    if (is_gone(bodies->heap, block, kind)) search->context = search->holder;
+    else search->lives = true;
+  } else if (kind == UNDEAD_KIND_CONTEXT && block == reference->address && search->depth < MOST_DEPTH) {
+    uintptr_t from = search->holder;
+    look_into(search, block);
+    search->holder = from;
+  }
+}
+
+static void look_into(owner_search *search, uintptr_t context) {
+  undead_bodies *bodies = search->suspects->bodies;
+  undead_body body;
+  undead_body_of(bodies, context, undead_block_size(context), &body);
+  search->holder = context;
+  search->depth++;
+  undead_walk_body(bodies->heap, context, &body, true, look_at_capture, search);
+  search->depth--;
+}
+
+// Of the memory of a task only contexts of closures matter.
+static void look_at_frame(void *context, const undead_reference *reference) {
+  owner_search *search = context;
+  undead_bodies *bodies = search->suspects->bodies;
+  uintptr_t block = undead_heap_block(bodies->heap, reference->address);
+  if (!block || block != reference->address || search->lives) return;
+  if (undead_body_kind(bodies, block, undead_block_size(block)) == UNDEAD_KIND_CONTEXT) look_into(search, block);
+}
+
+static void look_at_memory(owner_search *search, uintptr_t block) {
+  undead_bodies *bodies = search->suspects->bodies;
+  undead_body body;
+  undead_body_of(bodies, block, undead_block_size(block), &body);
+  undead_walk_body(bodies->heap, block, &body, false, look_at_frame, search);
+}
+
+static void look_at_slabs(owner_search *search) {
+  enum { MOST_SLABS = 64 };
+  const undead_bodies *bodies = search->suspects->bodies;
+  uintptr_t isa = bodies->stale->slab_isa, slab = word_at(search->task + ABI_TASK_FIRST_SLAB);
+  for (int i = 0; i < MOST_SLABS && isa && slab && slab % 8 == 0; i++, slab = word_at(slab + ABI_SLAB_NEXT)) {
+    uintptr_t block = undead_heap_resolve(bodies->heap, slab);
+    if (!block || word_at(slab) != isa) return;
+    if (block != search->task) look_at_memory(search, block);
+  }
+}
+
+// Suspended, and for something else than its turn.
+static bool is_suspended(uintptr_t task) {
+  enum { MOVES = ABI_TASK_RUNNING | ABI_TASK_ENQUEUED | ABI_TASK_COMPLETE };
+  return !(*(const uint32_t *)(task + ABI_TASK_STATUS) >> ABI_TASK_STATUS_SHIFT & MOVES);
+}
+
+// The handlers of a timer of libdispatch that repeats; others fire once, or wait for what happens.
+static void look_at_handlers(owner_search *search, uintptr_t refs) {
+  const undead_suspects *suspects = search->suspects;
+  const undead_heap *heap = suspects->bodies->heap;
+  uintptr_t end = undead_heap_block(heap, refs) + undead_block_size(undead_heap_block(heap, refs));
+  if (!suspects->timer_type || word_at(refs) != suspects->timer_type || refs + ABI_TIMER_INTERVAL + 8 > end) return;
+  if (word_at(refs + ABI_TIMER_INTERVAL) >= INT64_MAX) return;
+  for (int i = 0; i < ABI_SOURCE_HANDLER_COUNT; i++) {
+    uintptr_t handler = word_at(refs + ABI_SOURCE_HANDLERS + (uintptr_t)i * 8);
+    if (!undead_heap_starts(heap, handler) || undead_block_size(handler) < ABI_CONTINUATION_DATA) continue;
+    uintptr_t called = word_at(handler + ABI_CONTINUATION_FUNCTION + 8);
+    if (undead_heap_starts(heap, called) && undead_is_closure_of_c(suspects->bodies, called)) look_at_memory(search, called);
+  }
+}
+
+typedef struct {
+  undead_suspects *suspects;
+  uint32_t max_found;
+} runner_search;
+
+static bool look_at_runner(void *context, uintptr_t block, uint32_t *word) {
+  runner_search *self = context;
+  undead_suspects *suspects = self->suspects;
+  if (!(*word & UNDEAD_WORD_SPECIAL) || !(*word & UNDEAD_WORD_MARK) || suspects->found_count == self->max_found) return true;
+  const undead_layout *layout = undead_body_layout(suspects->bodies, word_at(block));
+  owner_search search = {.suspects = suspects, .task = block};
+  uintptr_t refs = 0;
+  if (layout && layout->kind == UNDEAD_KIND_TASK && is_suspended(block)) {
+    look_at_memory(&search, block);
+    look_at_slabs(&search);
+  } else if (!layout && undead_is_active_source(suspects, block) && (refs = undead_source_refs_in(suspects, block))) {
+    look_at_handlers(&search, refs);
+  }
+  uint32_t kind = refs ? UNDEAD_SUSPECT_DEAD_OWNER_OF_TIMER : UNDEAD_SUSPECT_DEAD_OWNER;
+  if (search.context && !search.lives)
+    suspects->found[suspects->found_count++] = (undead_found_suspect){search.context, block, kind};
+  return true;
+}
+
+void undead_dead_owners_find(undead_suspects *suspects, uint32_t max_found) {
+  runner_search self = {suspects, max_found};
+  undead_heap_each(suspects->bodies->heap, look_at_runner, &self);
+}
+#endif

@@ -1,0 +1,106 @@
+import CUndead
+import Foundation
+import UndeadReport
+
+/// Finds what was started in a scope and has not ended: tasks, timers and calls of libdispatch, threads.
+struct LeftWorkSearch {
+  private let scope: AllocationScope
+  private let threads: Set<Int32>
+  private static let most = 256
+
+  /// Before the scope runs.
+  init(_ scope: AllocationScope) {
+    self.scope = scope
+    threads = AllocationScope.outsideOfAll { Self.threads() }
+  }
+
+  /// What is left now.
+  func left() -> [LeftWork] { AllocationScope.outsideOfAll { work() + (isAlone ? newThreads() : []) } }
+
+  /// The message of a failed test for what is left.
+  func message(_ left: [LeftWork], directory: String) throws(UndeadError) -> String {
+    let addresses = Set(left.flatMap(\.frames)).map { $0 &- 1 }
+    return try LeakSearch.run(scope.session.instrument) { snapshot in
+      let names = Symbolizer().symbolize(addresses, modules: snapshot.modules)
+      var frames = FrameNames(copy snapshot, symbols: names.symbols)
+      return FailureText.text(left, frames: { frames.backtrace(returnAddresses: $0) }, directory: directory)
+    }
+  }
+
+  private func work() -> [LeftWork] {
+    let found = [undead_left_work](unsafeUninitializedCapacity: Self.most) { buffer, count in
+      count = Int(undead_left_work_since(scope.mark, buffer.baseAddress, UInt32(Self.most)))
+    }
+    let relations = scope.session.scopes.relations
+    return found.compactMap { work in
+      let isOwn = relations.innermost(of: [scope.number], around: relations.scope(work.scope)) == scope.number
+      return isOwn ? LeftWork(work) : nil
+    }
+  }
+
+  /// Of several scopes at a time nobody knows whose a thread is.
+  private var isAlone: Bool {
+    scope.session.scopes.relations.scope(scope.number | UInt32(UNDEAD_SCOPE_SOLE)) == scope.number
+  }
+
+  private func newThreads() -> [LeftWork] {
+    Self.threads().subtracting(threads).sorted().compactMap { thread in
+      var work = undead_left_work()
+      return undead_left_thread(thread, &work) ? LeftWork(work) : nil
+    }
+  }
+
+  private static func threads() -> Set<Int32> {
+    Set((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task"))?.compactMap { Int32($0) } ?? [])
+  }
+}
+
+extension LeftWork {
+  fileprivate init?(_ work: undead_left_work) {
+    guard let kind = Kind(rawValue: work.kind) else { return nil }
+    let frames = withUnsafeBytes(of: work.frames) { bytes in
+      bytes.bindMemory(to: UInt.self).prefix(Int(work.frame_count)).map { UInt64($0) }
+    }
+    self.init(kind: kind, status: work.status, frames: frames)
+  }
+}
+
+extension AssertionSite {
+  /// Fails if something that the body starts has not ended soon after it; even if it throws.
+  package func assertNoTasksLeft<Output, Failure: Error>(
+    grace: Duration, _ body: () throws(Failure) -> Output
+  ) throws(Failure) -> Output {
+    if let obstacle = Availability.reason {
+      skip(obstacle)
+      return try body()
+    }
+    let scope = AllocationScope.outsideOfAll { AllocationScope("assertNoTasksLeft", in: session) }
+    let search = LeftWorkSearch(scope)
+    defer {
+      if !Patience.wait(grace, until: { search.left().isEmpty }) { tell(search) }
+    }
+    return try scope.run(body)
+  }
+
+  /// Fails if something that the asynchronous body starts has not ended soon after it; even if it throws.
+  package nonisolated(nonsending) func assertNoTasksLeft<Output, Failure: Error>(
+    grace: Duration, _ body: () async throws(Failure) -> Output
+  ) async throws(Failure) -> Output {
+    if let obstacle = Availability.reason {
+      skip(obstacle)
+      return try await body()
+    }
+    let scope = AllocationScope.outsideOfAll { AllocationScope("assertNoTasksLeft", in: session) }
+    let search = LeftWorkSearch(scope)
+    let outcome = await Result(of: { () async throws(Failure) in try await scope.run(body) })
+    if !(await Patience.wait(grace, until: { search.left().isEmpty })) { tell(search) }
+    return try outcome.get()
+  }
+
+  private func tell(_ search: LeftWorkSearch) {
+    let left = search.left()
+    // It has ended just now.
+    if left.isEmpty { return }
+    do { fail(try search.message(left, directory: Self.directory)) } catch { skip(error.description) }
+  }
+}

@@ -1,0 +1,285 @@
+import UndeadReport
+
+/// Which tasks of a heap can go on, and by what.
+///
+/// A suspended task does nothing by itself, and what its frames alone lead to does nothing either. So the search begins at the roots
+/// and at tasks that run or are queued. It comes to a suspended task only by what would resume it: a continuation, the task or a
+/// child of the group that it waits for. A handle resumes no task. It can cancel one, which helps if a handler is called then.
+///
+/// A handle is a counted reference, a continuation is the bare address. Words of roots and frames can be either: they are handles if
+/// the task's count has room for just as many.
+///
+///     root -> object -> array of continuations -> task A <- waits for - task B      both go on
+///     root -> handle -> task C, whose continuation nobody has                        does not
+package struct TaskProgress {
+  package enum Answer: UInt8 {
+    /// Nothing can resume it.
+    case never
+    /// Only that somebody cancels it.
+    case cancel
+    case yes
+  }
+
+  /// One for each task of the file, memory of tasks included.
+  package private(set) var answers: [Answer]
+  /// Index of the task whose memory a block is.
+  private var owner: [Int32]
+  /// Tasks of `async let`, by the block of their parent that they lie in.
+  private var inner: [Int32: [Int]] = [:]
+  /// The block of each task, or that its memory lies in; none if it is not in the file.
+  package let blocks: [Int32]
+  /// Indices of tasks by address.
+  package let index: [UInt64: Int32]
+  private let heap: LoadedHeap
+  package let tasks: [HeapFile.Task]
+  /// Words of roots and frames that name a task are its handles.
+  private var onlyHandles: [Bool]
+  /// Tasks that wait for a task, and those that wait for a group, by its address.
+  private var waiters: [UInt64: [Int32]] = [:]
+  private var isLive: [Bool]
+  private var isHandled: [Bool]
+  private var open: [Int32] = []
+
+  package init(_ heap: LoadedHeap) {
+    self.heap = heap
+    tasks = heap.file.tasks.isEmpty ? Self.tasks(ofWaitsIn: heap) : heap.file.tasks
+    answers = Array(repeating: .never, count: tasks.count)
+    isHandled = Array(repeating: false, count: tasks.count)
+    onlyHandles = Array(repeating: false, count: tasks.count)
+    isLive = Array(repeating: false, count: heap.graph.count)
+    owner = Array(repeating: -1, count: heap.graph.count)
+    let real = tasks.indices.lazy.filter { [tasks] in tasks[$0].isTask }
+    index = Dictionary(real.map { [tasks] in (tasks[$0].address, Int32($0)) }) { first, _ in first }
+    blocks = Self.blocks(of: tasks, heap.graph)
+    for (number, task) in tasks.enumerated() where !task.has(HeapFile.Task.timer) {
+      let whose = task.has(HeapFile.Task.memory) ? index[task.parent].map(Int.init) : number
+      guard let whose, blocks[number] >= 0 else { continue }
+      // That of an `async let` is memory of its parent.
+      if heap.graph.addresses[Int(blocks[number])] == task.address {
+        owner[Int(blocks[number])] = Int32(whose)
+      } else {
+        inner[blocks[number], default: []].append(number)
+      }
+      guard task.dependency == .task || task.dependency == .group else { continue }
+      waiters[task.waitsFor, default: []].append(Int32(number))
+    }
+    findHandles()
+    search()
+  }
+
+  /// Of a file without records: nothing is known but what each does.
+  private static func tasks(ofWaitsIn heap: LoadedHeap) -> [HeapFile.Task] {
+    guard !heap.file.waits.isEmpty else { return [] }
+    var waits = [HeapFile.Wait?](repeating: nil, count: heap.file.shapes.count)
+    for wait in heap.file.waits { waits[Int(wait.shape)] = wait }
+    return (0..<heap.graph.count).compactMap { block in
+      waits[Int(heap.graph.shapes[block])].map {
+        HeapFile.Task(address: heap.graph.addresses[block], stack: $0.stack, status: $0.status)
+      }
+    }
+  }
+
+  /// Tasks come in the order of their blocks, but for those that lie in the memory of others.
+  private static func blocks(of tasks: [HeapFile.Task], _ graph: HeapGraph) -> [Int32] {
+    var next = 0
+    return tasks.map { task in
+      if task.isTask, !task.has(HeapFile.Task.asyncLet) {
+        while next < graph.count, graph.addresses[next] < task.address { next += 1 }
+        if next < graph.count, graph.addresses[next] == task.address { return Int32(next) }
+      }
+      return Int32(graph.block(containing: task.address) ?? -1)
+    }
+  }
+
+  /// False for those that run, are queued or have ended, and where the runtime does not say.
+  private func waits(_ number: Int) -> Bool {
+    let task = tasks[number]
+    let moves = TaskState.Flag.running | TaskState.Flag.enqueued | TaskState.Flag.complete
+    return task.isTask && task.status & moves == 0 && task.dependency != .unknown && task.dependency != .executor
+  }
+
+  /// The task that waits and whose memory the block is; nil for other blocks.
+  private func waiting(_ block: Int) -> Int? {
+    let number = Int(owner[block])
+    return number >= 0 && waits(number) ? number : nil
+  }
+
+  /// References between tasks that are no continuations: to the parent, to the group, to children and to who waits.
+  private func isStructure(from source: Int, to task: Int) -> Bool {
+    let from = Int(owner[source])
+    guard from >= 0 else { return false }
+    if from == task { return true }
+    let (a, b) = (tasks[from], tasks[task])
+    if a.parent == b.address || b.parent == a.address || (a.parent != 0 && a.parent == b.parent) { return true }
+    return (a.dependency == .task && a.waitsFor == b.address) || (b.dependency == .task && b.waitsFor == a.address)
+  }
+
+  /// Seconds until the timers fire that tasks wait for, by index.
+  package func wakes() -> [Int: Double] {
+    var wakes: [Int: Double] = [:]
+    for (number, timer) in tasks.enumerated() where timer.has(HeapFile.Task.timer) && blocks[number] >= 0 {
+      guard let task = task(wokenBy: Int(blocks[number])) else { continue }
+      let seconds = Double(timer.waitsFor) / 1e9
+      wakes[task] = min(wakes[task] ?? .infinity, seconds)
+    }
+    return wakes
+  }
+
+  /// The first task on the way that waits for a continuation. Between it and the timer are the timer's handler, and the task that
+  /// the runtime makes for each sleep.
+  private func task(wokenBy timer: Int) -> Int? {
+    let (graph, most) = (heap.graph, 32)
+    var (met, next) = ([timer], 0)
+    while next < met.count, next < most {
+      for edge in graph.edges(of: met[next]) {
+        let strength = graph.place(edge).strength
+        let target = Int(graph.targets[edge])
+        guard strength != HeapFile.Strength.none, strength != HeapFile.Strength.number, !met.contains(target) else {
+          continue
+        }
+        if let task = waiting(target) {
+          if tasks[task].dependency == .continuation, kind(edge, of: met[next]) != .handle { return task }
+        } else {
+          met.append(target)
+        }
+      }
+      next += 1
+    }
+    return nil
+  }
+
+  private enum Word { case handle, either, continuation }
+
+  /// Objects keep handles by counted references; only words of frames are both.
+  private func kind(_ edge: Int, of block: Int) -> Word {
+    if heap.graph.place(edge).strength == HeapFile.Strength.counted { return .handle }
+    return owner[block] >= 0 ? .either : .continuation
+  }
+
+  private mutating func findHandles() {
+    var (counted, either, doubtful) = (
+      [Int](repeating: 0, count: tasks.count), [Int](repeating: 0, count: tasks.count),
+      [Int](repeating: 0, count: tasks.count)
+    )
+    // Words of others' frames that need not be handles, but may be: of what waits for the task, or has it as a child.
+    var structure = [Int](repeating: 0, count: tasks.count)
+    let graph = heap.graph
+    for block in 0..<graph.count {
+      for edge in graph.edges(of: block) {
+        let strength = graph.place(edge).strength
+        guard strength != HeapFile.Strength.none, strength != HeapFile.Strength.number,
+          let task = waiting(Int(graph.targets[edge]))
+        else { continue }
+        if isStructure(from: block, to: task) {
+          if Int(owner[block]) != task { structure[task] += 1 }
+          continue
+        }
+        switch kind(edge, of: block) {
+        case .handle: counted[task] += 1
+        case .either: either[task] += 1
+        case .continuation: break
+        }
+      }
+    }
+    for edge in graph.rootEdges {
+      guard let task = waiting(Int(edge.target)) else { continue }
+      if heap.file.roots[Int(edge.root)].isWeak { doubtful[task] += 1 } else { either[task] += 1 }
+    }
+    for number in tasks.indices where waits(number) && blocks[number] >= 0 {
+      let count = graph.strongCounts[Int(blocks[number])]
+      guard count != HeapGraph.unknownCount else { continue }
+      // The task itself is one of the owners until it ends.
+      let room = Int(count) - 1 - counted[number]
+      onlyHandles[number] =
+        either[number] <= room - structure[number] && room <= either[number] + doubtful[number] + structure[number]
+    }
+  }
+
+  private mutating func search() {
+    for number in tasks.indices {
+      let task = tasks[number]
+      let moves = task.status & (TaskState.Flag.running | TaskState.Flag.enqueued) != 0 || task.dependency == .executor
+      if moves, task.isTask, task.status & TaskState.Flag.complete == 0 { resume(number, .yes) }
+    }
+    for edge in heap.graph.rootEdges {
+      let target = Int(edge.target)
+      meetInner(target, from: nil, by: .either, .yes)
+      guard let task = waiting(target) else {
+        reach(target)
+        continue
+      }
+      meet(task, by: .either, .yes)
+    }
+    run(.yes)
+    // What a holder of handles could bring about by cancelling.
+    for number in tasks.indices where answers[number] == .never && canBeCancelled(number) { resume(number, .cancel) }
+    run(.cancel)
+    for number in tasks.indices where !waits(number) && blocks[number] >= 0 {
+      answers[number] = isLive[Int(blocks[number])] ? .yes : .never
+    }
+  }
+
+  private func canBeCancelled(_ number: Int) -> Bool {
+    guard tasks[number].has(HeapFile.Task.cancelHandler) else { return false }
+    var next = number
+    for _ in 0..<64 {
+      if isHandled[next] || answers[next] != .never { return true }
+      guard let parent = index[tasks[next].parent] else { return false }
+      next = Int(parent)
+    }
+    return false
+  }
+
+  private mutating func reach(_ block: Int) {
+    guard !isLive[block] else { return }
+    isLive[block] = true
+    open.append(Int32(block))
+  }
+
+  private mutating func meet(_ task: Int, by word: Word, _ answer: Answer) {
+    let isHandle = word == .handle || (word == .either && onlyHandles[task])
+    if isHandle { isHandled[task] = true } else if tasks[task].dependency == .continuation { resume(task, answer) }
+  }
+
+  /// The word may be a continuation of a task that lies in the block.
+  private mutating func meetInner(_ target: Int, from source: Int?, by word: Word, _ answer: Answer) {
+    guard !inner.isEmpty, word != .handle, let tasks = inner[Int32(target)] else { return }
+    let isHandle = word == .either && waiting(target).map { onlyHandles[$0] } == true
+    guard !isHandle else { return }
+    for task in tasks where source.map({ isStructure(from: $0, to: task) }) != true && waits(task) {
+      if self.tasks[task].dependency == .continuation { resume(task, answer) }
+    }
+  }
+
+  private mutating func resume(_ task: Int, _ answer: Answer) {
+    guard answers[task] == .never else { return }
+    answers[task] = answer
+    if blocks[task] >= 0 { reach(Int(blocks[task])) }
+    for waiter in waiters[tasks[task].address] ?? [] { resume(Int(waiter), answer) }
+    if tasks[task].group != 0 {
+      for waiter in waiters[tasks[task].group] ?? [] { resume(Int(waiter), answer) }
+    }
+  }
+
+  private mutating func run(_ answer: Answer) {
+    let graph = heap.graph
+    while let next = open.popLast() {
+      let block = Int(next)
+      for edge in graph.edges(of: block) {
+        let strength = graph.place(edge).strength
+        guard strength != HeapFile.Strength.none, strength != HeapFile.Strength.number else { continue }
+        let target = Int(graph.targets[edge])
+        meetInner(target, from: block, by: kind(edge, of: block), answer)
+        guard let task = waiting(target) else {
+          reach(target)
+          continue
+        }
+        if answers[task] != .never {
+          reach(target)
+        } else if !isStructure(from: block, to: task) {
+          meet(task, by: kind(edge, of: block), answer)
+        }
+      }
+    }
+  }
+}

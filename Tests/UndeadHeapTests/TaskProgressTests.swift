@@ -1,0 +1,117 @@
+import Testing
+import UndeadHeap
+import UndeadHeapSamples
+import UndeadReport
+
+/// Which tasks can go on: by their continuations, by what they wait for, and not by their handles.
+@Suite struct TaskProgressTests {
+  private struct Sample {
+    var heap = HeapBuilder()
+    var tasks: [HeapBuilder.Block] = []
+
+    /// A task that waits; its own count is one reference.
+    mutating func task(
+      _ dependency: TaskState.Dependency, strong: UInt32 = 1, flags: UInt16 = 0, parent: HeapBuilder.Block? = nil,
+      group: UInt64 = 0
+    ) -> HeapBuilder.Block {
+      let block = heap.object("Task", size: 320, kind: .task, isOfProgram: false, strong: strong)
+      heap.tasks.append(
+        HeapFile.Task(
+          address: heap.address(block), parent: parent.map { heap.address($0) } ?? 0, group: group,
+          dependency: dependency,
+          flags: flags))
+      tasks.append(block)
+      return block
+    }
+
+    mutating func wait(_ task: HeapBuilder.Block, for address: UInt64) {
+      heap.tasks[tasks.firstIndex(of: task)!].waitsFor = address
+    }
+
+    func answers() throws -> [TaskProgress.Answer] { TaskProgress(try LoadedHeap(heap.file())).answers }
+  }
+
+  @Test func byAContinuationThatSomethingHolds() throws {
+    var sample = Sample()
+    let task = sample.task(.continuation)
+    let list = sample.heap.object("App.Waiters")
+    sample.heap.link(list, "continuation", task, strength: HeapFile.Strength.raw)
+    #expect(try sample.answers() == [.never])
+    sample.heap.global("App.waiters", holds: list)
+    #expect(try sample.answers() == [.yes])
+  }
+
+  /// A global variable may have a handle or a continuation: the task's count tells.
+  @Test func notByAHandle() throws {
+    for (strong, flags, answer) in [
+      (2, 0, TaskProgress.Answer.never), (2, HeapFile.Task.cancelHandler, .cancel), (1, 0, .yes),
+    ] {
+      var sample = Sample()
+      sample.heap.global("App.task", holds: sample.task(.continuation, strong: UInt32(strong), flags: flags))
+      #expect(try sample.answers() == [answer], "\(strong) \(flags)")
+    }
+    var sample = Sample()
+    let owner = sample.heap.object("App.Owner")
+    sample.heap.link(owner, "task", sample.task(.continuation, strong: 2))
+    sample.heap.global("App.owner", holds: owner)
+    #expect(try sample.answers() == [.never])
+  }
+
+  @Test func byWhatTheyWaitFor() throws {
+    for isHeld in [true, false] {
+      var sample = Sample()
+      let first = sample.task(.continuation)
+      let second = sample.task(.task)
+      sample.wait(second, for: sample.heap.address(first))
+      let list = sample.heap.object("App.Waiters")
+      sample.heap.link(list, "continuation", first, strength: HeapFile.Strength.raw)
+      if isHeld { sample.heap.global("App.waiters", holds: list) }
+      #expect(try sample.answers() == (isHeld ? [.yes, .yes] : [.never, .never]))
+    }
+  }
+
+  @Test func tasksThatWaitForEachOther() throws {
+    var sample = Sample()
+    let (first, second) = (sample.task(.task, strong: 2), sample.task(.task, strong: 2))
+    sample.wait(first, for: sample.heap.address(second))
+    sample.wait(second, for: sample.heap.address(first))
+    for task in [first, second] { sample.heap.global("App.task\(task)", holds: task) }
+    #expect(try sample.answers() == [.never, .never])
+  }
+
+  /// Parent and child name each other, which resumes neither.
+  @Test func childrenOfAGroup() throws {
+    for isHeld in [true, false] {
+      var sample = Sample()
+      let parent = sample.task(.group, strong: 2)
+      sample.wait(parent, for: 0x77)
+      let child = sample.task(.continuation, parent: parent, group: 0x77)
+      sample.heap.link(parent, "async frame", child, strength: HeapFile.Strength.perhaps)
+      sample.heap.link(child, "async frame", parent, strength: HeapFile.Strength.raw)
+      sample.heap.global("App.parent", holds: parent)
+      if isHeld {
+        let list = sample.heap.object("App.Waiters")
+        sample.heap.link(list, "continuation", child, strength: HeapFile.Strength.raw)
+        sample.heap.global("App.waiters", holds: list)
+      }
+      #expect(try sample.answers() == (isHeld ? [.yes, .yes] : [.never, .never]))
+    }
+  }
+
+  /// Such a task is no block, and its continuation leads into its parent.
+  @Test func tasksOfAsyncLet() throws {
+    var sample = Sample()
+    let parent = sample.task(.task)
+    let address = sample.heap.address(parent) + 160
+    sample.wait(parent, for: address)
+    sample.heap.tasks.append(
+      HeapFile.Task(
+        address: address, parent: sample.heap.address(parent), dependency: .continuation, flags: HeapFile.Task.asyncLet)
+    )
+    #expect(try sample.answers() == [.never, .never])
+    let list = sample.heap.object("App.Waiters")
+    sample.heap.link(list, "continuation", parent, strength: HeapFile.Strength.raw)
+    sample.heap.global("App.waiters", holds: list)
+    #expect(try sample.answers() == [.yes, .yes])
+  }
+}

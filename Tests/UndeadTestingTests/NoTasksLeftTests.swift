@@ -1,0 +1,67 @@
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+import UndeadTesting
+
+/// What is started must end: by the state that the message names, and by the place.
+@Suite struct NoTasksLeftTests {
+  private static let grace = Duration.milliseconds(50)
+  private static let timers = Mutex<[any DispatchSourceTimer]>([])
+
+  private func expectLeft(_ words: String, _ body: () -> Void) {
+    withKnownIssue {
+      assertNoTasksLeft(grace: Self.grace, body)
+    } matching: { issue in
+      let text = issue.comments.first?.rawValue ?? ""
+      return text.hasPrefix("left: something was started") && text.contains(words) && text.contains("advice")
+        && text.contains("NoTasksLeftTests")
+    }
+  }
+
+  @Test func tasksThatSleepWaitOrFollow() {
+    let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+    let gate = Mutex<UnsafeContinuation<Void, Never>?>(nil)
+    let tasks = Mutex<[Task<Void, Never>]>([])
+    func keep(_ task: Task<Void, Never>) { tasks.withLock { $0.append(task) } }
+    expectLeft("task that sleeps in closure") { keep(Task { try? await Task.sleep(for: .seconds(1000)) }) }
+    expectLeft("next element of a sequence in closure") { keep(Task.detached { for await _ in stream {} }) }
+    expectLeft("a continuation to be resumed in closure") {
+      keep(Task { await withUnsafeContinuation { continuation in gate.withLock { $0 = continuation } } })
+    }
+    continuation.finish()
+    gate.withLock { $0 }?.resume()
+    for task in tasks.withLock({ $0 }) { task.cancel() }
+  }
+
+  @Test func timersAndCallsOfDispatch() {
+    expectLeft("timer of libdispatch") {
+      let timer = DispatchSource.makeTimerSource()
+      timer.setEventHandler {}
+      timer.schedule(deadline: .now() + 1000)
+      timer.resume()
+      Self.timers.withLock { $0.append(timer) }
+    }
+    for timer in Self.timers.withLock({ $0 }) { timer.cancel() }
+    expectLeft("asyncAfter") { DispatchQueue.global().asyncAfter(deadline: .now() + 1000) {} }
+  }
+
+  /// A sleep that is cancelled leaves a task of the runtime behind, until its time has come.
+  @Test func whatEndsInTimeIsNothing() async {
+    let value = await assertNoTasksLeft {
+      let sleeper = Task { try? await Task.sleep(for: .seconds(1000)) }
+      await Task.yield()
+      sleeper.cancel()
+      async let number = Task.detached { 7 }.value
+      let timer = DispatchSource.makeTimerSource()
+      timer.schedule(deadline: .now() + 1000)
+      timer.resume()
+      timer.cancel()
+      DispatchQueue.global().async {}
+      return await number
+    }
+    #expect(value == 7)
+  }
+
+  @Test(.noTasksLeft) func theTraitOfATestThatEndsAll() async { await Task.detached {}.value }
+}
