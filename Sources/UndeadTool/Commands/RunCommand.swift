@@ -20,6 +20,7 @@ struct RunCommand: ParsableCommand {
   @OptionGroup(title: "Report") var report: DisplayOptions
   @OptionGroup(title: "Verdict") var verdict: VerdictOptions
   @OptionGroup(title: "Zombies") var zombies: ZombieOptions
+  @OptionGroup var findings: FindingOptions
   @OptionGroup(title: "Memory") var memory: MemoryOptions
 
   @OptionGroup var stacks: StackOptions

@@ -83,6 +83,9 @@ struct ZombieOptions: ParsableArguments {
     return settings
   }
 
+  /// True if the program goes on after a use of a dead object.
+  var goesOn: Bool { settings["UNDEAD_ZOMBIE_POLICY"] == "report" || settings["UNDEAD_ZOMBIES"] == "sampled" }
+
   // MARK: Text
 
   /// Bytes of "100000", "64KB", "64MB", "1GB"; 1 KB is 1024 bytes.

@@ -12,6 +12,8 @@ struct ReportPipeline {
   private let groupsByTest: Bool
   /// Finds the names of code.
   var symbolizer = Symbolizer(environment: { System.environment($0) })
+  /// Called with a report that was shown, unless it was on request.
+  var onReport: ((LeakReport) -> Void)?
 
   /// Reads the suppression files and opens the files of further reports.
   ///
@@ -228,6 +230,13 @@ struct ReportPipeline {
     }
   }
 
+  /// A report without files and lines: a symboliser for them needs memory.
+  func brief(_ snapshot: Snapshot) -> LeakReport {
+    var tables = symbolizer
+    tables.asksTool = false
+    return analyze([snapshot], options, nil, by: tables).report
+  }
+
   private func applying(_ report: LeakReport) -> LeakReport {
     var report = report
     report.apply(options)
@@ -244,7 +253,10 @@ struct ReportPipeline {
     try writeFurtherReports(report, number: sink.number)
     try proposeSuppressions(for: report, to: sink)
     // What was shown on request meanwhile is not the result of the step.
-    if sink.number == nil { StepSummary.append(report, options: repositoryOptions, besides: files) }
+    if sink.number == nil {
+      StepSummary.append(report, options: repositoryOptions, besides: files)
+      onReport?(report)
+    }
   }
 
   /// The files that reports are written to.
