@@ -119,6 +119,7 @@ public final class UndeadDebugService: Sendable {
     case "/debug/undead/report": return Answer(contentType: text, make: report)
     case "/debug/undead/heap": return Answer(contentType: text, make: heap)
     case "/debug/undead/growth": return Answer(contentType: text, make: growth)
+    case "/debug/undead/zombies": return Answer(contentType: text, make: zombies)
     case "/debug/undead/mark": return Answer(contentType: text, methods: ["POST"], make: mark)
     default: return nil
     }

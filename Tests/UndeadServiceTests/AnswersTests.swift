@@ -46,6 +46,26 @@ import UndeadTestSupport
     }
   }
 
+  @Test func zombies() async {
+    await #expect(processExitsWith: .success) {
+      #expect(try await get("/debug/undead/zombies", status: 503).string.contains("ZombieSniffer.start()"))
+      var options = ZombieSniffer.Options()
+      options.policy = .report
+      try ZombieSniffer.start(options)
+      #expect(try await get("/debug/undead/zombies").string.hasSuffix("undead: no zombies\n"))
+      let holder = UnsafeHolder(OtherItem())
+      #expect(holder.item.increment() == 2)
+      let text = try await get("/debug/undead/zombies").string
+      #expect(text.contains("zombie: OtherItem.increment() sent to freed") && text.hasSuffix("zombies\n"), "\(text)")
+      let json = try await get("/debug/undead/zombies?format=json")
+      #expect(json.contentType == "application/json")
+      let report = try JSONDecoder().decode(LeakReport.self, from: Data(json.bytes))
+      #expect(report.zombies.contains { $0.kind == "method" && $0.type.hasSuffix("OtherItem") })
+      #expect(!report.summary.complete && report.process.pid == Int(getpid()))
+      #expect(try await get("/debug/undead/zombies?format=html").string.contains("OtherItem.increment()"))
+    }
+  }
+
   @Test func leaks() async {
     await #expect(processExitsWith: .success) {
       for _ in 0..<20 { leakAServiceItem() }
@@ -158,8 +178,19 @@ private final class ServiceItem {
   var me: ServiceItem?
 }
 
-private final class OtherItem {
+private class OtherItem {
   var number = 1
+
+  func increment() -> Int {
+    number += 1
+    return number
+  }
+}
+
+/// Its item is deallocated when the initializer returns.
+private final class UnsafeHolder {
+  unowned(unsafe) let item: OtherItem
+  init(_ item: OtherItem) { self.item = item }
 }
 
 private final class ItemBox: @unchecked Sendable {

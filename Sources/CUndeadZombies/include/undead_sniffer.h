@@ -124,6 +124,11 @@ typedef struct {
 } undead_zombie_counters;
 void undead_zombies_read_counters(undead_zombie_counters *counters);
 
+enum { UNDEAD_ZOMBIE_LOG_BYTES = 1 << 20 };
+// Copies what was found in this process since its start, as the file of zombies has it (Documentation/session-protocol.md).
+// Returns the bytes, at most UNDEAD_ZOMBIE_LOG_BYTES; 0 if nothing was found, or `room` is too small.
+size_t undead_zombies_copy_log(void *to, size_t room);
+
 // Reports the use of a dead target that a layer above knows of; `object` is only looked at if it is in the quarantine.
 // `type` names it if Undead does not know it (may be NULL); `function` is what should have been called, or 0. Returns
 // true if the object is known to be dead. The policy's trap is not sprung: the caller has not touched the object.

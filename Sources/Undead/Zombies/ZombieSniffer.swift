@@ -156,4 +156,16 @@ public enum ZombieSniffer {
   public static func describe(_ events: [ZombieLog.Event]) -> [LeakReport.Zombie] {
     ZombieDescriber.describe(events)
   }
+
+  /// The uses of dead objects that were found in this process, with names; reads the debug information of the program.
+  package static func found(symbolizer: Symbolizer = Symbolizer()) -> ZombieFindings {
+    let room = Int(UNDEAD_ZOMBIE_LOG_BYTES)
+    let bytes = [UInt8](unsafeUninitializedCapacity: room) { $1 = undead_zombies_copy_log($0.baseAddress, room) }
+    guard let log = try? ZombieLog.decode(bytes) else { return ZombieFindings() }
+    let (input, notes) = ZombieInput.symbolizing(
+      log, program: ZombieDescriber.processName, symbolizer: symbolizer)
+    var findings = ZombieFindings([input])
+    for note in notes { findings.add(note: note) }
+    return findings
+  }
 }

@@ -15,6 +15,7 @@ enum Index {
         + "json or html, ?file=1 the heap file itself"
     ),
     ("growth", "what grew; ?seconds=30 between two looks, ?since=NAME what was born after a mark"),
+    ("zombies", "uses of deallocated objects; ?format=text, json or html"),
     ("mark", "POST only: begin a new generation; ?name=NAME"),
   ]
 

@@ -71,7 +71,9 @@ final class FindingCommand {
     queue.append(finding)
     if queue.count > limits.waiting {
       queue.removeFirst()
-      if !hasDropped { Message.say("--on-finding: more findings than the command may be run for; the oldest are left out") }
+      if !hasDropped {
+        Message.say("--on-finding: more findings than the command may be run for; the oldest are left out")
+      }
       hasDropped = true
     }
     look()
@@ -188,7 +190,8 @@ final class FindingCommand {
       facts["PID"] = "\(report.process.pid)"
       facts["PROGRAM"] = report.process.path
       facts["COUNT"] = "\(report.zombies.count + report.leaks.count)"
-      let zombie = report.zombies.first, leak = report.leaks.first
+      let zombie = report.zombies.first
+      let leak = report.leaks.first
       facts["SIGNATURE"] = zombie?.signature ?? leak?.signature
       facts["TYPE"] = zombie?.type ?? leak?.objects.first?.type
       facts["MESSAGE"] = zombie?.description ?? leak?.description ?? facts["MESSAGE"]
