@@ -1,3 +1,4 @@
+import Glibc
 import Undead
 import UndeadPage
 import UndeadReport
