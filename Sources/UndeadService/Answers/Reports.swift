@@ -1,7 +1,7 @@
-import Glibc
 import Undead
 import UndeadPage
 import UndeadReport
+import UndeadSystem
 
 /// A form that an answer can have.
 enum AnswerFormat: String, CaseIterable {

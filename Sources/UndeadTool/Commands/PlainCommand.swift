@@ -26,6 +26,7 @@ extension RunCommand {
     report = .plain
     verdict = .plain
     zombies = .plain
+    findings = .plain
     memory = .plain
     stacks = .plain
     common = .plain
@@ -42,6 +43,7 @@ extension TestCommand {
     report = .plain
     verdict = .plain
     zombies = .plain
+    findings = .plain
     stacks = .plain
     common = .plain
     self.arguments = arguments
@@ -97,6 +99,14 @@ extension ZombieOptions {
     options.zombieAllow = nil
     options.zombieDeny = nil
     options.zombieGuard = nil
+    return options
+  }
+}
+
+extension FindingOptions {
+  fileprivate static var plain: FindingOptions {
+    var options = FindingOptions()
+    options.onFinding = nil
     return options
   }
 }

@@ -26,7 +26,8 @@ final class FindingWatch {
   /// Retains that may belong to a use which says more: they wait for the next look.
   private var retains: Set<Place> = []
   private var told: Set<String> = []
-  private var next: UInt64 = 0
+  /// Of a program that ends at once, the report has all.
+  private var next = SystemClock.now() + FindingWatch.pause
 
   /// - Parameter onNews: called with uses that were not told yet.
   init(session: SessionFolder, onNews: @escaping (ZombieFindings) -> Void) {
