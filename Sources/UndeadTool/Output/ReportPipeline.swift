@@ -262,13 +262,16 @@ struct ReportPipeline {
   /// The files that reports are written to.
   private var files: [String] { [display.output].compactMap(\.self) + display.furtherReports.map(\.file) }
 
-  func writeFurtherReports(_ report: LeakReport, number: Int? = nil) throws(ToolError) {
+  func writeFurtherReports(_ report: LeakReport, number: Int? = nil, hosts: [String: Int] = [:]) throws(ToolError) {
     for entry in further {
-      try write(report, as: entry.format, to: try number.map(entry.sink.numbered) ?? entry.sink)
+      try write(report, as: entry.format, to: try number.map(entry.sink.numbered) ?? entry.sink, hosts: hosts)
     }
   }
 
-  func write(_ report: LeakReport, as format: ReportFormat, to sink: OutputSink) throws(ToolError) {
+  /// - Parameter hosts: of merged reports, how many hosts have a finding, by its signature.
+  func write(
+    _ report: LeakReport, as format: ReportFormat, to sink: OutputSink, hosts: [String: Int] = [:]
+  ) throws(ToolError) {
     switch format {
     case .junit: try sink.write(JUnitRenderer.render(report, options: repositoryOptions).utf8)
     case .dot: try sink.write(ReportDot.render(report, options: textOptions(sink)).utf8)
@@ -278,7 +281,7 @@ struct ReportPipeline {
     case .github: try sink.write(GitHubRenderer.render(report, options: repositoryOptions).utf8)
     case .text: try sink.write(TextRenderer.render(report, options: textOptions(sink)).utf8)
     case .json: try sink.writeJSON { try JSONRenderer.render(report) }
-    case .sarif: try sink.writeJSON { try SARIFRenderer.render(report, options: repositoryOptions) }
+    case .sarif: try sink.writeJSON { try SARIFRenderer.render(report, options: repositoryOptions, hosts: hosts) }
     case .gitlab: try sink.writeJSON { try GitLabRenderer.render(report, options: repositoryOptions) }
     }
   }
