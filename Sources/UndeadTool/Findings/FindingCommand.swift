@@ -133,7 +133,7 @@ final class FindingCommand {
     kill(-pid, SIGKILL)
     var status: Int32 = 0
     while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
-    fail("ran for more than \(limits.time / 1_000_000_000) s and was ended")
+    fail("ran for more than \(Quantity.duration(Double(limits.time) / 1e9)) and was ended")
   }
 
   private func start(_ finding: Waiting, _ now: UInt64) {
