@@ -82,7 +82,7 @@ static void set_lists(const undead_zombie_options *options) {
 
 static uint32_t log_flags(void) {
   return (undead_zombies.policy == UNDEAD_ZOMBIE_TRAP ? LOG_TRAPS : 0) | (undead_zombies.guard ? LOG_GUARDS : 0) |
-         (undead_zombies.active && !replaces_functions ? LOG_WITHOUT_FUNCTIONS : 0) | (undead_zombies.sample ? LOG_SAMPLES : 0);
+         (undead_zombies.sample ? LOG_SAMPLES : undead_zombies.active && !replaces_functions ? LOG_WITHOUT_FUNCTIONS : 0);
 }
 
 // Without the runtime's own functions, deaths of objects that malloc handed out are seen by free().

@@ -117,7 +117,7 @@ static void fill_in(report *r, const undead_zombie_use *use, uint64_t count) {
   prctl(PR_GET_NAME, r->thread_name);
   if (find_dead(use, r)) {
     add_death(r);
-    if (!use->class) zombie->type = r->dead.class->name;
+    if (!use->class && r->dead.class) zombie->type = r->dead.class->name;
   }
   const undead_zombie_class *class = use->class ? use->class : r->dead.class;
   if (class && !class->is_context && use->field_offset != UNDEAD_ZOMBIE_NO_FIELD)
