@@ -27,18 +27,21 @@ struct ZombieBuilder {
     var zombie = Zombie(
       kind: kind, type: type, message: description.text, address: description.address, thread: description.thread.name,
       count: Int(clamping: event.count), member: description.member,
-      operation: kind == "field" ? (event.flags & 1 != 0 ? "write" : "read") : nil,
+      operation: ["field", "overflow"].contains(kind) ? (event.flags & 1 != 0 ? "write" : "read") : nil,
       deallocationThread: description.deathThread?.name,
       ageMilliseconds: description.age.map { Double($0 / 1000) / 1000 },
-      details: event.details.isEmpty ? nil : event.details, advice: ZombieAdvice.text(kind, type),
+      details: description.details, advice: ZombieAdvice.text(kind, type),
       allocation: names.backtrace(event.allocation, of: event),
       deallocation: names.backtrace(event.deallocation, of: event), access: names.backtrace(event.access, of: event))
+    if event.flags & 32 != 0 { zombie.sampled = true }
+    if event.flags & 64 != 0 { zombie.race = true }
     zombie.signature = Self.signature(zombie)
     return zombie
   }
 
   private static let kinds: [UInt32: String] = [
     1: "method", 2: "release", 3: "retain", 4: "field", 5: "unowned", 6: "cast", 7: "closure", 8: "timerTarget",
+    9: "overflow",
   ]
 
   private static func member(_ event: ZombieLog.Event, _ type: String, _ names: ZombieNames) -> String? {

@@ -92,7 +92,9 @@ extension ZombieOptions {
     var options = ZombieOptions()
     options.zombies = false
     options.zombieMode = nil
-    options.zombiePolicy = .trap
+    options.zombiePolicy = nil
+    options.zombieRate = nil
+    options.zombieTypes = nil
     options.zombieBytes = nil
     options.zombieCount = nil
     options.zombieAge = nil

@@ -79,6 +79,9 @@ final class ProgramRun {
       return 0
     }
     let zombies = zombieLogs()
+    if options.isUnrecorded, zombies.areSampled {
+      return try pipeline.emitSampled(run.process(ending), zombies: zombies, save: options.kept.save, to: sink)
+    }
     if let reason = outcome.reason, snapshots.isEmpty {
       return try pipeline.emitUnchecked(
         run.process(ending), reason: reason, zombies: zombies, save: options.kept.save, to: sink)

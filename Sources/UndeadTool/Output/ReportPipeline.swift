@@ -138,19 +138,42 @@ struct ReportPipeline {
     _ process: LeakReport.Process, reason: String, zombies: ZombieLogs = ZombieLogs(), save: String? = nil,
     to sink: OutputSink
   ) throws(ToolError) -> Int32 {
-    var findings = zombies.findings
-    guard !findings.zombies.isEmpty else {
+    guard !zombies.findings.zombies.isEmpty else {
       let note = (["no check was made: \(reason)"] + zombies.problems).joined(separator: "; ")
       try emitWithoutSnapshot(process, note: note, isComplete: false, to: sink)
       return ExitStatus.toolFailure
     }
-    findings.notes += zombies.problems + ["not checked for leaks: \(reason)"]
+    let report = try emit(process, zombies, note: "not checked for leaks: \(reason)", save: save, to: sink)
+    return status(report, isKnown: false)
+  }
+
+  /// Reports on a program of which only a sample of the uses of dead objects was looked at.
+  ///
+  /// - Returns: the exit status that this asks for.
+  func emitSampled(
+    _ process: LeakReport.Process, zombies: ZombieLogs, save: String?, to sink: OutputSink
+  ) throws(ToolError) -> Int32 {
+    let note = "a sample of the uses of deallocated objects was looked at; nothing was recorded to find leaks"
+    if zombies.findings.zombies.isEmpty {
+      let notes = [note + ", and no use was seen"] + zombies.findings.notes + zombies.problems
+      try emitWithoutSnapshot(
+        process, note: notes.joined(separator: "; "), isComplete: zombies.problems.isEmpty, to: sink)
+      return zombies.problems.isEmpty ? 0 : ExitStatus.toolFailure
+    }
+    return status(try emit(process, zombies, note: note, save: save, to: sink), isKnown: zombies.problems.isEmpty)
+  }
+
+  private func emit(
+    _ process: LeakReport.Process, _ zombies: ZombieLogs, note: String, save: String?, to sink: OutputSink
+  ) throws(ToolError) -> LeakReport {
     var snapshot = Snapshot(unchecked: process)
+    var findings = zombies.findings
+    findings.notes += zombies.problems + [note]
     snapshot.zombies = findings
     let report = LeakReport(analyzing: [ReportInput(snapshot)], options: options, tool: Self.tool)
     try show(report, to: sink)
     if let save { try SnapshotFile.save(snapshot, to: save) }
-    return status(report, isKnown: false)
+    return report
   }
 
   /// Says that there was nothing to check.

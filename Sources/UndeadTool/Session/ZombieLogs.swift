@@ -26,6 +26,9 @@ struct ZombieLogs {
     return findings
   }
 
+  /// True if a process began to look at a sample of the uses.
+  var areSampled: Bool { inputs.contains { $0.log.isSampled } }
+
   private static let suffix = ".zombies"
   /// More than the library ever writes.
   private static let limit = 16 << 20

@@ -130,6 +130,11 @@ bool undead_run_current_loop(int64_t nanoseconds) {
 void undead_zombie_default_options(undead_zombie_options *options) {
   *options = (undead_zombie_options){.allow = "", .deny = "", .guard_types = ""};
 }
+void undead_zombie_sampled_options(undead_zombie_options *options, uint32_t sample) {
+  undead_zombie_default_options(options);
+  options->sample = sample;
+}
+void undead_zombies_wait(uint32_t milliseconds) { (void)milliseconds; }
 bool undead_zombies_start(const undead_zombie_options *options) { return (void)options, false; }
 void undead_zombies_stop(void) {}
 bool undead_zombies_are_active(void) { return false; }
