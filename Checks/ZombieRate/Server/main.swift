@@ -113,14 +113,23 @@ func thread(_ body: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Unsaf
   pthread_create(&thread, nil, body, nil)
 }
 
+/// Names the calling thread.
+func name(_ text: String) {
+  let file = Glibc.open("/proc/thread-self/comm", O_WRONLY)
+  _ = write(file, text, text.utf8.count)
+  close(file)
+}
+
 setvbuf(stdout, nil, _IOLBF, 0)
 for _ in 0..<3 {
   thread { _ in
+    name("worker")
     work()
     return nil
   }
 }
 thread { _ in
+  name("reaper")
   reaper.run()
   return nil
 }

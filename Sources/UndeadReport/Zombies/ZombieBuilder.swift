@@ -11,7 +11,7 @@ struct ZombieBuilder {
   /// Uses of one kind of the same type by the same function are one group.
   private mutating func add(_ zombie: Zombie) {
     if let position = positions[zombie.signature] {
-      zombies[position].count.addSaturating(UInt64(clamping: zombie.count))
+      zombies[position].add(zombie)
     } else {
       positions[zombie.signature] = zombies.count
       zombies.append(zombie)
@@ -57,6 +57,17 @@ struct ZombieBuilder {
       hash.mix(StableHash(frame.map { FunctionName.withoutThunks($0.symbol) } ?? ""))
     }
     return hash.hexadecimal
+  }
+}
+
+extension Zombie {
+  /// More uses of the same group: what one of them shows holds for all.
+  mutating func add(_ other: Zombie) {
+    count.addSaturating(UInt64(clamping: other.count))
+    if other.sampled == true { sampled = true }
+    guard other.race == true, race != true else { return }
+    (race, details) = (true, other.details)
+    (thread, deallocationThread) = (other.thread, other.deallocationThread)
   }
 }
 

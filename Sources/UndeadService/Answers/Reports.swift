@@ -52,7 +52,7 @@ extension UndeadDebugService {
       throw Missing(
         status: 503,
         description:
-          "uses of deallocated objects are not looked for: \(reason); start the program with UNDEAD_ZOMBIES=1 in its "
+          "uses of deallocated objects are not looked for: \(reason); start the program with UNDEAD_ZOMBIES=sampled in its "
           + "environment, or call ZombieSniffer.start()")
     }
     guard format != .text else { return .init(text: TextRenderer.render(findings, options: options)) }

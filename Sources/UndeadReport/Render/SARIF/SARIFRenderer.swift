@@ -103,6 +103,7 @@ struct SARIFBuilder {
       result.locations[0].logicalLocations = [places.function(StackText.function(used))]
     }
     result.properties = properties(zombie, signatures: [zombie.signature])
+    for mark in zombie.marks { result.properties?[mark] = .bool(true) }
     results.append(result)
   }
 
