@@ -46,11 +46,14 @@ final class FindingCommand {
 
   // MARK: Findings
 
+  /// In one report: logs are data of the program.
+  private static let mostZombies = 1000
+
   /// Hands over a report; one of zombies joins another that waits.
   func add(_ kind: Kind, _ report: LeakReport, facts: [String: String] = [:]) {
     if kind == .zombie, let place = queue.lastIndex(where: { $0.kind == .zombie }) {
       var known = queue[place].report ?? report
-      known.zombies += report.zombies
+      known.zombies += report.zombies.prefix(max(0, Self.mostZombies - known.zombies.count))
       known.summary.zombies = known.zombies.count
       queue[place].report = known
     } else {
