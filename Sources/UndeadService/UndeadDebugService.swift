@@ -120,6 +120,7 @@ public final class UndeadDebugService: Sendable {
     case "/debug/undead/heap": return Answer(contentType: text, make: heap)
     case "/debug/undead/tasks": return Answer(contentType: text, make: tasks)
     case "/debug/undead/growth": return Answer(contentType: text, make: growth)
+    case "/debug/undead/zombies": return Answer(contentType: text, make: zombies)
     case "/debug/undead/mark": return Answer(contentType: text, methods: ["POST"], make: mark)
     default: return nil
     }

@@ -20,7 +20,9 @@ struct LoggedZombie {
 
 /// What one process logged.
 struct ZombieLog {
-  static let kinds = ["void", "method", "release", "retain", "field", "unowned", "cast", "closure", "timerTarget"]
+  static let kinds = [
+    "void", "method", "release", "retain", "field", "unowned", "cast", "closure", "timerTarget", "overflow",
+  ]
 
   var flags: UInt32
   var lastSignal: UInt32
@@ -88,6 +90,10 @@ enum ZombieProgram {
   }
 
   static func run(_ build: Build, _ ways: String..., settings: [String: String] = [:]) throws -> Run {
+    try run(build, ways, settings: settings)
+  }
+
+  static func run(_ build: Build, _ ways: [String], settings: [String: String]) throws -> Run {
     let session = try TemporaryDirectory()
     let process = Process()
     process.executableURL = URL(fileURLWithPath: try executable(build))

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import UndeadReport
 
 @testable import UndeadTool
 
@@ -76,6 +77,49 @@ import Testing
     #expect(alone.out.contains("not checked for leaks: the program was ended by SIGILL"))
   }
 
+  // MARK: While the program goes on
+
+  /// The program ends when the command has had what was found.
+  @Test func areHandedOverWhenTheyHappen() throws {
+    let waits = ["sh", "-c", "while ! [ -s done ]; do sleep 0.02; done; exit 7"]
+    let command = "cat >> found.json; env | grep UNDEAD_FINDING | sort > facts; echo out; echo x > done; exit 9"
+    let output = try run(
+      ["FAKE_SNAPSHOT": clean, "FAKE_ZOMBIES": log],
+      ["--zombies", "--zombie-policy", "report", "--on-finding", command],
+      waits)
+    #expect(output.status == 7 && output.out == "")
+    #expect(output.error.contains("undead: zombie: release of freed App.Poller 0x1230"))
+    #expect(output.error.contains("\nout\n"))
+    #expect(output.error.contains("undead: the command of --on-finding ended with 9; this is said once\n"))
+    let report = try JSONDecoder().decode(
+      LeakReport.self, from: Data(contentsOf: URL(filePath: sandbox.path("found.json"))))
+    #expect(report.zombies.count == 1 && report.zombies.first?.type == "App.Poller" && !report.summary.complete)
+    #expect(report.process.arguments == waits && !report.process.startedAt.isEmpty)
+    let facts = try String(contentsOfFile: sandbox.path("facts"), encoding: .utf8)
+    #expect(facts.contains("UNDEAD_FINDING_KIND=zombie\n") && facts.contains("UNDEAD_FINDING_TYPE=App.Poller\n"))
+    #expect(facts.contains("UNDEAD_FINDING_SIGNATURE=\(report.zombies.first?.signature ?? "?")\n"))
+  }
+
+  @Test(arguments: [["--zombies"], ["--zombies", "--output", "/dev/null"]])
+  func theLastOnesAreHandedOverAtTheEnd(_ options: [String]) throws {
+    let output = try run(
+      ["FAKE_ZOMBIES": log], options + ["--on-finding", "cat >> all"], ["sh", "-c", "kill -ILL $$"])
+    #expect(output.status == 132)
+    let report = try JSONDecoder().decode(LeakReport.self, from: Data(contentsOf: URL(filePath: sandbox.path("all"))))
+    #expect(report.zombies.count == 1)
+  }
+
+  @Test func leaksAreAFindingAtTheEnd() throws {
+    let leaking = try sandbox.write(SampleSnapshot.leaking(), to: "leaking.undead")
+    let command = ["--on-finding", "cat >> all; echo $UNDEAD_FINDING_KIND $UNDEAD_FINDING_TYPE >> kinds"]
+    #expect(try run(["FAKE_SNAPSHOT": leaking], command, ["true"]).status == 23)
+    #expect(try run(["FAKE_SNAPSHOT": clean], command, ["true"]).status == 0)
+    #expect(try run(["FAKE_SNAPSHOT": leaking], ["--fail-on", "none"] + command, ["true"]).status == 0)
+    #expect(try String(contentsOfFile: sandbox.path("kinds"), encoding: .utf8) == "leak App.Owner\n")
+    let report = try JSONDecoder().decode(LeakReport.self, from: Data(contentsOf: URL(filePath: sandbox.path("all"))))
+    #expect(report.leaks.count == 1)
+  }
+
   @Test func areSuppressed() throws {
     let rules = try sandbox.write("zombie-type:^App.Poller$ # to be rewritten\n", to: "rules.supp")
     let environment = ["FAKE_SNAPSHOT": clean, "FAKE_ZOMBIES": log]
@@ -132,6 +176,7 @@ import Testing
       (["--zombie-mode", "all"], "'all' is invalid"),
       (["--zombie-mode", "keep", "--zombie-guard", "A"], "only one of them"),
       (["--zombies", "--zombie-bytes", "much"], "give a number"),
+      (["--on-finding", " "], "give a command"),
       (["--zombies", "--zombie-age", "5"], "give a time with its unit"),
       (["--zombies", "--zombie-bytes", "99999999999GB"], "too much"),
     ] {

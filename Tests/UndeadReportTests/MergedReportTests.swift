@@ -123,6 +123,41 @@ import Testing
     #expect(text.hasSuffix("undead: 2 leaks (13 objects, 608 bytes), 1 suspect, 1 known\n"), "\(text)")
   }
 
+  /// Reports of single findings, as `--on-finding` gives them: the same use on two hosts is one group.
+  @Test func zombiesOfAFleet() throws {
+    func found(_ pid: Int, _ signature: String, _ address: String, race: Bool? = nil) -> LeakReport {
+      var report = report(pid: pid, complete: false)
+      report.zombies = [
+        Zombie(
+          kind: "field", type: "App.Session", message: "read of Session.bytes of freed App.Session \(address)",
+          address: address, thread: race == true ? "worker" : "main", signature: signature, member: "Session.bytes",
+          operation: "read", sampled: true, race: race, details: race == true ? "race: freed elsewhere" : nil,
+          access: Backtrace(frames: [Frame(symbol: "App.send()", file: "/app/a.swift", line: 9, module: "App")]))
+      ]
+      report.updateCounts()
+      return report
+    }
+    let merged = MergedReport([
+      .init(host: "web-1", file: "1.json", value: found(1, "z", "0x10")),
+      .init(host: "web-1", file: "2.json", value: found(1, "y", "0x20")),
+      .init(host: "web-2", file: "3.json", value: found(2, "z", "0x30", race: true)),
+    ])
+    #expect(
+      merged.groups.map { [$0.signature, "\($0.hosts)", "\($0.count.total)"] } == [["z", "2", "2"], ["y", "1", "1"]])
+    #expect(merged.report.summary.notes.isEmpty && merged.report.summary.zombies == 2)
+    // What was seen on one host holds for all.
+    let zombie = try #require(merged.report.zombies.first)
+    #expect(zombie.race == true && zombie.sampled == true && zombie.thread == "worker")
+    #expect(zombie.details == "race: freed elsewhere" && merged.report.zombies[1].race == nil)
+    let text = MergedReportText.render(merged)
+    #expect(text.contains("2     2/2        1        1        1  zombie (read of Session.bytes) of App.Session  [z]\n"))
+    let sarif = String(
+      decoding: try SARIFRenderer.render(merged.report, hosts: merged.hostCounts), as: UTF8.self)
+    #expect(sarif.contains("\"hosts\" : 2") && sarif.contains("\"hosts\" : 1"))
+    #expect(
+      sarif.split(separator: "\"race\" : true").count == 2 && sarif.split(separator: "\"sampled\" : true").count == 3)
+  }
+
   @Test func spreadOfNothing() {
     #expect(HostValues([], hosts: 0) == HostValues([0], hosts: 1))
     let values = HostValues([4, 1, 3, 2], hosts: 4)

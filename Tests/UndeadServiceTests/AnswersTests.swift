@@ -46,6 +46,26 @@ import UndeadTestSupport
     }
   }
 
+  @Test func zombies() async {
+    await #expect(processExitsWith: .success) {
+      #expect(try await get("/debug/undead/zombies", status: 503).string.contains("ZombieSniffer.start()"))
+      var options = ZombieSniffer.Options()
+      options.policy = .report
+      try ZombieSniffer.start(options)
+      #expect(try await get("/debug/undead/zombies").string.hasSuffix("undead: no zombies\n"))
+      let holder = UnsafeHolder(OtherItem())
+      takeAndDrop(holder.item)
+      let text = try await get("/debug/undead/zombies").string
+      #expect(text.contains("of freed UndeadServiceTests.OtherItem") && text.hasSuffix("undead: 1 zombie\n"), "\(text)")
+      let json = try await get("/debug/undead/zombies?format=json")
+      #expect(json.contentType == "application/json")
+      let report = try JSONDecoder().decode(LeakReport.self, from: Data(json.bytes))
+      #expect(report.zombies.count == 1 && report.zombies.first?.type == "UndeadServiceTests.OtherItem")
+      #expect(!report.summary.complete && report.process.pid == Int(getpid()))
+      #expect(try await get("/debug/undead/zombies?format=html").string.contains("OtherItem"))
+    }
+  }
+
   @Test func leaks() async {
     await #expect(processExitsWith: .success) {
       for _ in 0..<20 { leakAServiceItem() }
@@ -162,6 +182,14 @@ private final class ServiceItem {
 
 private final class OtherItem {
   var number = 1
+}
+
+@inline(never) @_optimize(none) private func takeAndDrop(_ item: OtherItem) { _ = [item] }
+
+/// Its item is deallocated when the initializer returns.
+private final class UnsafeHolder {
+  unowned(unsafe) let item: OtherItem
+  init(_ item: OtherItem) { self.item = item }
 }
 
 private final class ItemBox: @unchecked Sendable {

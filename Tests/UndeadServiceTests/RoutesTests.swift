@@ -47,7 +47,7 @@ import Testing
     "/debug/undead/tasks?format=html", "/debug/undead/heap?by=colour", "/debug/undead/heap?top=0",
     "/debug/undead/heap?type=A&format=html",
     "/debug/undead/growth?seconds=-1", "/debug/undead/growth?since=a&format=html", "/debug/undead/mark",
-    "/debug/undead/mark?name=",
+    "/debug/undead/mark?name=", "/debug/undead/zombies?format=xml",
   ]) func wrongQueries(target: String) async throws {
     let (status, text) = try await answer(target, method: target.contains("/mark") ? "POST" : "GET")
     #expect(status == 400)

@@ -19,6 +19,7 @@ typedef enum {
   UNDEAD_ZOMBIE_CAST = 6,
   UNDEAD_ZOMBIE_CLOSURE = 7,   // the context of a closure, or the box of a variable, whatever was done to it
   UNDEAD_ZOMBIE_TIMER_TARGET = 8,
+  UNDEAD_ZOMBIE_OVERFLOW = 9,  // sampled: memory behind the block was used, dead or not
 } undead_zombie_kind;
 
 typedef enum {
@@ -33,6 +34,8 @@ enum {
   UNDEAD_ZOMBIE_IS_ASYNC = 4,         // method: async
   UNDEAD_ZOMBIE_IS_EVICTED = 8,       // the object had left the quarantine: its memory was free for others
   UNDEAD_ZOMBIE_IS_GUARDED = 16,      // field: caught on a guard page
+  UNDEAD_ZOMBIE_IS_SAMPLED = 32,      // found by sampling
+  UNDEAD_ZOMBIE_IS_RACE = 64,         // freed and used on different threads, and nothing shows an order
 };
 
 // What `undead_zombie.accessor` tells of a method.
@@ -46,6 +49,7 @@ enum {
 };
 
 #define UNDEAD_ZOMBIE_NO_FIELD UINT32_MAX
+#define UNDEAD_ZOMBIE_RATE_DEFAULT 1000u   // sampled: one block of so many
 
 // One use of a dead object. Texts are never NULL; frames are return addresses, innermost first.
 typedef struct {
@@ -75,6 +79,10 @@ typedef struct {
 typedef struct {
   undead_zombie_budget budget;
   undead_zombie_policy policy;
+  // Not 0: sampled. One of so many blocks of Swift's (objects, contexts, storage, raw memory, memory of tasks) gets a page of its
+  // own, which nobody can use after its death; nothing else is done to any block. Of `budget`, `count` is the number of pages. The
+  // handler is called by undead_zombies_wait. Cannot be changed while the sniffer runs.
+  uint32_t sample;
   bool guard;                      // objects of the types of `guard_types` get pages of their own
   // Comma-separated names; "" for none. A name is that of a type with its module or without ("App.Poller", "Poller"),
   // without generic arguments, or its beginning followed by `*`. It stands for the type and all of its subclasses.
@@ -88,6 +96,13 @@ typedef struct {
 
 // 64 MiB, a million objects, no age; trap; no guard pages; one report for each place.
 void undead_zombie_default_options(undead_zombie_options *options);
+
+// The same for sampled zombies: one of `sample` blocks, 256 pages; the program goes on; a report for each place.
+void undead_zombie_sampled_options(undead_zombie_options *options, uint32_t sample);
+
+// Calls the handler for what sampled zombies found, on the calling thread, and waits for more as long as that; a thread of its own
+// does so again and again. Findings come from handlers of signals, where the program's code must not run.
+void undead_zombies_wait(uint32_t milliseconds);
 
 // Frees all dead objects for good and lets later ones go at once. Objects on guard pages that live on stay there.
 void undead_zombies_stop(void);
@@ -123,6 +138,11 @@ typedef struct {
   uint64_t lost_reports;           // places for which there was no room
 } undead_zombie_counters;
 void undead_zombies_read_counters(undead_zombie_counters *counters);
+
+enum { UNDEAD_ZOMBIE_LOG_BYTES = 1 << 20 };
+// Copies what was found in this process since its start, as the file of zombies has it (Documentation/session-protocol.md).
+// Returns the bytes, at most UNDEAD_ZOMBIE_LOG_BYTES; 0 if nothing was found, or `room` is too small.
+size_t undead_zombies_copy_log(void *to, size_t room);
 
 // Reports the use of a dead target that a layer above knows of; `object` is only looked at if it is in the quarantine.
 // `type` names it if Undead does not know it (may be NULL); `function` is what should have been called, or 0. Returns

@@ -5,6 +5,7 @@
 #include "platform/memory/own_data.h"
 #include "undead_sniffer.h"
 #include "record/block_source.h"
+#include "record/allocator.h"
 #include "record/mode.h"
 #include "runtime/layout.h"
 #include "zombies/kept/death.h"
@@ -12,6 +13,7 @@
 #include "zombies/catch/stubs_x86_64.h"
 #include "zombies/catch/watching_x86_64.h"
 #include "zombies/functions/functions.h"
+#include "zombies/kept/chosen.h"
 #include "zombies/kept/guard_pages.h"
 #include "zombies/reports/log.h"
 #include "zombies/kept/object_source.h"
@@ -34,7 +36,7 @@ static bool replaces_functions;
 static undead_bounded_lock lock;   // of starting and stopping
 static const char *reason = "zombies are not kept: start the sniffer, or set UNDEAD_ZOMBIES=1";
 
-enum { LOG_TRAPS = 1, LOG_GUARDS = 2, LOG_WITHOUT_FUNCTIONS = 4 };
+enum { LOG_TRAPS = 1, LOG_GUARDS = 2, LOG_WITHOUT_FUNCTIONS = 4, LOG_SAMPLES = 8 };
 
 bool undead_zombies_are_active(void) { return undead_zombies.active; }
 
@@ -80,7 +82,7 @@ static void set_lists(const undead_zombie_options *options) {
 
 static uint32_t log_flags(void) {
   return (undead_zombies.policy == UNDEAD_ZOMBIE_TRAP ? LOG_TRAPS : 0) | (undead_zombies.guard ? LOG_GUARDS : 0) |
-         (undead_zombies.active && !replaces_functions ? LOG_WITHOUT_FUNCTIONS : 0);
+         (undead_zombies.sample ? LOG_SAMPLES : undead_zombies.active && !replaces_functions ? LOG_WITHOUT_FUNCTIONS : 0);
 }
 
 // Without the runtime's own functions, deaths of objects that malloc handed out are seen by free().
@@ -89,11 +91,42 @@ static bool finds_a_way(void) {
   return replaces_functions || (undead_record_mode > UNDEAD_RECORD_OFF && undead_runtime_find());
 }
 
+// Nothing of the quarantine: only the pool, and faults on its pages.
+static bool start_sampled(const undead_zombie_options *options) {
+  if (undead_allocator_is_other()) reason = "blocks of another allocator than glibc's are not sampled";
+  else if (!undead_hooks_available) reason = "the program is built with a sanitizer, which replaces the allocator";
+  else if (!undead_swift_functions_find() || !undead_object_source_learn())
+    reason = "no Swift runtime was found that objects can be sampled of: it may be linked statically";
+  else if (!undead_premises_let_zombies_start()) reason = "the classes of this Swift runtime are not as expected";
+  else if (!undead_zombie_classes_prepare(&undead_stubs) || !undead_pool_prepare((uint32_t)options->budget.count))
+    reason = "there is no memory for the pages of sampled objects";
+  else return true;
+  return false;
+}
+
+// What runs already goes on as it began.
+static bool start_sampled_locked(const undead_zombie_options *options) {
+  if (!undead_zombies.active && !start_sampled(options)) return false;
+  set_lists(options);
+  undead_zombies.policy = options->policy;
+  undead_zombies.repeats = options->repeats;
+  undead_zombies_set_handler(options->handler, options->context);
+  if (!undead_zombies.active) {
+    undead_zombies.sample = options->sample;
+    undead_fault_handlers_install();
+    undead_zombies.active = true;
+    undead_chosen_begin(options->sample, !undead_type_list_is_empty(UNDEAD_LIST_GUARD));
+  }
+  undead_zombie_log_set_flags(log_flags());
+  return true;
+}
+
 static bool start_locked(const undead_zombie_options *options) {
 #if !defined(__x86_64__)
   reason = "zombies are only known on x86-64";
   return false;
 #endif
+  if (undead_zombies.active ? undead_zombies.sample : options->sample) return start_sampled_locked(options);
   if (!undead_zombies.active) {
     if (undead_record_mode == UNDEAD_RECORD_SAMPLED) {
       reason = "only a sample of the allocations is recorded";
@@ -145,7 +178,12 @@ bool undead_zombies_turn_on(const undead_zombie_options *options) {
 void undead_zombies_stop(void) {
   int saved = errno;
   if (!undead_lock_take(&lock)) return;
-  if (undead_zombies.active) {
+  if (undead_zombies.active && undead_zombies.sample) {
+    undead_chosen_end();
+    undead_zombies.active = false;
+    undead_zombies.sample = 0;
+    reason = "the sniffer was stopped";
+  } else if (undead_zombies.active) {
     if (replaces_functions) undead_swift_functions_watch(NULL);
     undead_block_source_set(NULL);
     // The filter stays for live objects on guard pages.
@@ -239,10 +277,12 @@ void undead_zombies_before_fork(void) {
   undead_zombie_classes_before_fork();
   undead_quarantine_before_fork();
   undead_guard_before_fork();
+  undead_pool_before_fork();
 }
 
 void undead_zombies_after_fork_in_parent(void) {
   if (!undead_zombies.active) return;
+  undead_pool_after_fork();
   undead_guard_after_fork();
   undead_quarantine_after_fork();
   undead_zombie_classes_after_fork();

@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AmbiguousTrailingClosureOverload
+
 import CUndead
 import UndeadReport
 import UndeadSystem

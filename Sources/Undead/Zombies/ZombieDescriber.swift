@@ -16,7 +16,7 @@ enum ZombieDescriber {
   }
 
   /// What the kernel calls the process.
-  private static var processName: String {
+  static var processName: String {
     guard let file = fopen("/proc/self/comm", "re") else { return "" }
     defer { fclose(file) }
     return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { buffer in

@@ -61,7 +61,9 @@ final class ZombieObservers: Sendable {
     settings.policy = undead_zombie_policy(options.policy)
     settings.guard = options.isGuarding
     settings.repeats = ZombieSniffer.limit(options.repeats)
+    settings.sample = options.sampledOneIn ?? 0
     settings.handler = callback
+    if options.sampledOneIn != nil { startDeliveries() }
     return options.allowedTypes.joined(separator: ",").withCString { allow in
       options.deniedTypes.joined(separator: ",").withCString { deny in
         options.guardedTypes.joined(separator: ",").withCString { guarded in
@@ -71,6 +73,16 @@ final class ZombieObservers: Sendable {
       }
     }
   }
+
+  private static let deliveries: Void = {
+    let pause: UInt32 = 1000
+    let thread = Thread { while true { undead_zombies_wait(pause) } }
+    thread.name = "undead-zombies"
+    thread.start()
+  }()
+
+  /// What a sample found comes from handlers of signals, where Swift must not run.
+  private static func startDeliveries() { _ = deliveries }
 
   func setPolicy(_ policy: ZombieSniffer.Policy, repeats: UInt32?) {
     state.withLock { state in

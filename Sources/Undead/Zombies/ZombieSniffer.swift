@@ -53,8 +53,28 @@ public enum ZombieSniffer {
     /// Reports for each place, at least 1; later uses there are only counted. nil for no limit.
     public var repeats: UInt32? = 1
 
+    /// Not nil: only one of so many blocks is watched, at random, and nothing is done to the others. Cannot be changed while
+    /// the sniffer runs; see ``sampled(oneIn:)``.
+    public var sampledOneIn: UInt32?
+
     /// Makes the standard options.
     public init() {}
+
+    /// Options for programs in production: one of so many objects, closure contexts, pieces of storage and of raw memory gets
+    /// a page of its own, which is taken away when it dies. A use of it is reported, and the program goes on.
+    ///
+    /// The count of the ``budget`` is the number of pages, of 4 KB, that live and dead objects have together; all
+    /// objects of ``guardedTypes`` are watched. The handler of ``ZombieSniffer/setHandler(_:)`` is called on a thread of its
+    /// own. ``LeakDetector`` is not started.
+    ///
+    /// - Parameter rate: one of so many objects is watched, 1 for all.
+    public static func sampled(oneIn rate: UInt32 = 1000) -> Options {
+      var options = Options()
+      options.sampledOneIn = max(rate, 1)
+      options.policy = .report
+      options.budget.count = 256
+      return options
+    }
   }
 
   /// What the sniffer counted since it was started first.
@@ -85,7 +105,7 @@ public enum ZombieSniffer {
 
   /// Starts to keep dead objects; takes over the options if that is done already, but for ``Options/isGuarding``.
   ///
-  /// Starts ``LeakDetector`` too, for the backtraces of allocations.
+  /// Starts ``LeakDetector`` too, for the backtraces of allocations; not for ``Options/sampled(oneIn:)``.
   ///
   /// - Throws: ``UndeadError`` if it cannot work here, as under a sanitizer.
   public static func start(_ options: Options = Options()) throws(UndeadError) {
@@ -155,5 +175,17 @@ public enum ZombieSniffer {
   /// - Parameter events: what a handler was given.
   public static func describe(_ events: [ZombieLog.Event]) -> [LeakReport.Zombie] {
     ZombieDescriber.describe(events)
+  }
+
+  /// The uses of dead objects that were found in this process, with names; reads the debug information of the program.
+  package static func found(symbolizer: Symbolizer = Symbolizer()) -> ZombieFindings {
+    let room = Int(UNDEAD_ZOMBIE_LOG_BYTES)
+    let bytes = [UInt8](unsafeUninitializedCapacity: room) { $1 = undead_zombies_copy_log($0.baseAddress, room) }
+    guard let log = try? ZombieLog.decode(bytes) else { return ZombieFindings() }
+    let (input, notes) = ZombieInput.symbolizing(
+      log, program: ZombieDescriber.processName, symbolizer: symbolizer)
+    var findings = ZombieFindings([input])
+    for note in notes { findings.add(note: note) }
+    return findings
   }
 }

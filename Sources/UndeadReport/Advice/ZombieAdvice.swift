@@ -11,6 +11,10 @@ enum ZombieAdvice {
     case "unowned":
       return "the object died before the one that holds it `unowned`: make the reference `weak`, or keep the \(type) "
         + "for as long as it is used"
+    case "overflow":
+      return "the access is outside of the memory that was allocated: compare its index with the capacity"
+    case _ where type == "raw memory":
+      return "the memory was deallocated before this use: a pointer must not be kept for longer than what it points to"
     case "closure":
       return "the closure's context was released while somebody still held its address: keep the closure itself for as "
         + "long as C code or an unsafe pointer can call it"
@@ -46,7 +50,11 @@ enum ZombieNotes {
       notes.append(
         "not kept: \(objects(counters["missed"])) for which there was no memory or no way, so later uses are missed")
     }
-    if counters["notGuarded"] > 0 {
+    if log.isSampled, counters["notGuarded"] > 0 {
+      notes.append(
+        "\(objects(counters["notGuarded"])) of \(counters["guarded"] + counters["notGuarded"]) chosen got no page, as all "
+          + "were taken by living ones: their uses are missed; raise the number of pages with --zombie-count")
+    } else if counters["notGuarded"] > 0 {
       notes.append(
         "\(objects(counters["notGuarded"])) got no guard pages (the system allows only so many mappings): "
           + "reads of their fields may be missed; name the types that matter with --zombie-guard")
@@ -67,7 +75,7 @@ enum ZombieNotes {
 
   /// What holds for the whole run.
   static func general(_ logs: [ZombieLog]) -> String? {
-    guard !logs.isEmpty, !logs.contains(where: \.isGuarding) else { return nil }
+    guard !logs.isEmpty, !logs.contains(where: { $0.isGuarding || $0.isSampled }) else { return nil }
     return "optimised code may use fields and devirtualised methods of dead objects without a message: "
       + "--zombie-mode guard sees these too"
   }

@@ -91,7 +91,7 @@ struct GroupMerger {
 
   private mutating func merge(_ zombie: Zombie) {
     if let known = zombies.firstIndex(where: { $0.signature == zombie.signature }) {
-      zombies[known].count.addSaturating(UInt64(clamping: zombie.count))
+      zombies[known].add(zombie)
     } else {
       zombies.append(zombie)
     }

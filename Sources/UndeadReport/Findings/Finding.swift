@@ -19,6 +19,8 @@ package struct Finding: Sendable, Equatable {
   package var title: String
   /// What else is known, in one sentence.
   package var details: String?
+  /// What holds for a zombie, by the keys of the report: `sampled`, `race`.
+  package var marks: [String] = []
   /// How often it happened.
   package var count = 1
   /// Objects of all of them; nil where these are not counted.

@@ -3,6 +3,7 @@ extension Finding {
   package init(_ zombie: Zombie) {
     self.init(kind: .zombie, cause: zombie.kind, signature: zombie.signature, title: zombie.message)
     details = zombie.details
+    marks = [zombie.sampled == true ? "sampled" : nil, zombie.race == true ? "race" : nil].compactMap(\.self)
     count = zombie.count
     sites = [
       Self.site(.used, zombie.access, thread: zombie.thread),

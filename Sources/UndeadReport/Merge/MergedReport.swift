@@ -111,18 +111,31 @@ package struct MergedReport: Codable, Sendable, Equatable {
     return told + sameProcess(inputs)
   }
 
-  /// Two looks at one process would count its leaks twice. Only a note: in containers many processes are number 1.
+  /// Two looks at one process would count its leaks twice; reports of single findings (`--on-finding`) have nothing in common. Only
+  /// a note: in containers many processes are number 1.
   private static func sameProcess(_ inputs: [HostInput<LeakReport>]) -> [String] {
-    var files: [[String]: [String]] = [:]
+    var groups: [[String]: [HostInput<LeakReport>]] = [:]
     for input in inputs {
       let process = input.value.process
       guard process.pid > 0, !process.startedAt.isEmpty else { continue }
-      files[[input.host, process.path, "\(process.pid)", process.startedAt], default: []].append(input.file)
+      groups[[input.host, process.path, "\(process.pid)", process.startedAt], default: []].append(input)
     }
-    return files.values.filter { $0.count > 1 }.map { $0.sorted() }.sorted { $0[0] < $1[0] }.map { files in
+    return groups.values.filter { group in
+      var seen = Set<String>()
+      return !group.allSatisfy { input in
+        let own = Set(List.allCases.flatMap { input.value.counts($0).map(\.signature) })
+        defer { seen.formUnion(own) }
+        return seen.isDisjoint(with: own)
+      }
+    }.map { $0.map(\.file).sorted() }.sorted { $0[0] < $1[0] }.map { files in
       "\(files.map { "'\($0)'" }.joined(separator: " and ")) seem to be of one process at different times: "
         + "what leaked in it counts more than once; give the newest one"
     }
+  }
+
+  /// How many hosts have a finding, by its signature.
+  package var hostCounts: [String: Int] {
+    Dictionary(groups.map { ($0.signature, $0.hosts) }, uniquingKeysWith: max)
   }
 
   private static func groups(

@@ -45,9 +45,16 @@ package enum MergedReportText {
       switch row.list {
       case .leaks, .knownLeaks: ("leak", report.leaks.first { $0.signature == row.signature }?.objects.first?.type)
       case .suspects: ("suspect", report.suspects.first { $0.signature == row.signature }?.objects.first?.type)
-      case .zombies: ("zombie", report.zombies.first { $0.signature == row.signature }?.type)
+      case .zombies: zombie(report.zombies.first { $0.signature == row.signature })
       }
     return "\(what) of \(TextStyle.type.apply(type ?? "object"))  [\(row.signature)]"
+  }
+
+  private static func zombie(_ zombie: Zombie?) -> (String, String?) {
+    (
+      "zombie" + (zombie.map { " (\($0.operation.map { "\($0) of " } ?? "")\($0.member ?? $0.kind))" } ?? ""),
+      zombie?.type
+    )
   }
 
   private static func padded(_ text: String, _ width: Int) -> String {

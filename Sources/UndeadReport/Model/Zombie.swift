@@ -1,7 +1,7 @@
 extension LeakReport {
   /// The use of an object after it died: all uses of one kind, by one function.
   public struct Zombie: Codable, Sendable, Equatable {
-    /// `method`, `release`, `retain`, `field`, `unowned`, `cast`, `closure` or `timerTarget`.
+    /// `method`, `release`, `retain`, `field`, `unowned`, `cast`, `closure`, `timerTarget` or `overflow`.
     public var kind: String
     /// Module-qualified type name of the object.
     public var type: String
@@ -17,12 +17,16 @@ extension LeakReport {
     public var signature: String
     /// The method that would have run, or the field that was used: `Poller.tick()`.
     public var member: String?
-    /// `read` or `write`; only for fields.
+    /// `read` or `write`; only for fields and overflows.
     package var operation: String?
     /// Like ``thread``, for the one that let the object die.
     public var deallocationThread: String?
     /// Time from the death to the first use, in milliseconds.
     package var ageMilliseconds: Double?
+    /// True if it was found by sampling.
+    public var sampled: Bool?
+    /// True if the object was freed and used on different threads, and nothing that the tool sees puts the two in an order.
+    public var race: Bool?
     /// What else is known, in one sentence.
     public var details: String?
     /// What to do.
@@ -38,7 +42,8 @@ extension LeakReport {
     package init(
       kind: String, type: String, message: String, address: String, thread: String, count: Int = 1,
       signature: String = "", member: String? = nil, operation: String? = nil, deallocationThread: String? = nil,
-      ageMilliseconds: Double? = nil, details: String? = nil, advice: String? = nil,
+      ageMilliseconds: Double? = nil, sampled: Bool? = nil, race: Bool? = nil, details: String? = nil,
+      advice: String? = nil,
       allocation: Backtrace = Backtrace(), deallocation: Backtrace = Backtrace(), access: Backtrace = Backtrace()
     ) {
       self.kind = kind
@@ -52,6 +57,8 @@ extension LeakReport {
       self.operation = operation
       self.deallocationThread = deallocationThread
       self.ageMilliseconds = ageMilliseconds
+      self.sampled = sampled
+      self.race = race
       self.details = details
       self.advice = advice
       self.allocation = allocation
@@ -75,6 +82,8 @@ extension Zombie {
       operation: try values.decodeIfPresent(String.self, forKey: .operation),
       deallocationThread: try values.decodeIfPresent(String.self, forKey: .deallocationThread),
       ageMilliseconds: try values.decodeIfPresent(Double.self, forKey: .ageMilliseconds),
+      sampled: try values.decodeIfPresent(Bool.self, forKey: .sampled),
+      race: try values.decodeIfPresent(Bool.self, forKey: .race),
       details: try values.decodeIfPresent(String.self, forKey: .details),
       advice: try values.decodeIfPresent(String.self, forKey: .advice),
       allocation: try values.decodeIfPresent(Backtrace.self, forKey: .allocation) ?? Backtrace(),

@@ -66,6 +66,15 @@ public struct TextRenderer {
   }
 
   /// The blocks of the first uses of dead objects, and a line for the rest.
+  /// Uses of dead objects alone, with what the reader must know of them, and a last line with their number.
+  package static func render(_ findings: ZombieFindings, options: TextOptions = TextOptions()) -> String {
+    var text = lines(zombies: findings.zombies.map { Finding($0) }, title: "zombie:", options)
+    for note in findings.notes { text.append("note: \(note)") }
+    if !findings.notes.isEmpty { text.append("") }
+    let count = findings.zombies.isEmpty ? "no zombies" : Quantity.of(findings.zombies.count, "zombie")
+    return (text + ["undead: \(count)"]).text(options)
+  }
+
   static func lines(zombies: [Finding], title: TextLine, _ options: TextOptions) -> [TextLine] {
     let shown = zombies.prefix(max(0, options.top))
     let lines = shown.flatMap { FindingText.lines($0, title: title, options) }

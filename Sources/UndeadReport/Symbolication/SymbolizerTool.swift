@@ -165,15 +165,15 @@ package struct SymbolizerTool {
       return (output, hung)
     }
 
-    /// An unnamed file, so that a tool that answers before it has read everything cannot block us.
+    /// An unnamed file for standard input, so that a program that does not read all of it cannot block us.
     ///
     /// - Parameter directories: the first one that takes it counts; a container may not let us write to all of them.
-    static func temporaryFile(
+    package static func temporaryFile(
       holding text: String,
       in directories: [String] = [ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp", "/tmp", "/dev/shm"]
     ) -> Int32? {
       for directory in directories {
-        var path = Array("\(directory)/undead-addresses-XXXXXX".utf8CString)
+        var path = Array("\(directory)/undead-input-XXXXXX".utf8CString)
         let descriptor = mkstemp(&path)
         guard descriptor >= 0 else { continue }
         unlink(path)

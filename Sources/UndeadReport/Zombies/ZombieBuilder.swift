@@ -11,7 +11,7 @@ struct ZombieBuilder {
   /// Uses of one kind of the same type by the same function are one group.
   private mutating func add(_ zombie: Zombie) {
     if let position = positions[zombie.signature] {
-      zombies[position].count.addSaturating(UInt64(clamping: zombie.count))
+      zombies[position].add(zombie)
     } else {
       positions[zombie.signature] = zombies.count
       zombies.append(zombie)
@@ -27,18 +27,21 @@ struct ZombieBuilder {
     var zombie = Zombie(
       kind: kind, type: type, message: description.text, address: description.address, thread: description.thread.name,
       count: Int(clamping: event.count), member: description.member,
-      operation: kind == "field" ? (event.flags & 1 != 0 ? "write" : "read") : nil,
+      operation: ["field", "overflow"].contains(kind) ? (event.flags & 1 != 0 ? "write" : "read") : nil,
       deallocationThread: description.deathThread?.name,
       ageMilliseconds: description.age.map { Double($0 / 1000) / 1000 },
-      details: event.details.isEmpty ? nil : event.details, advice: ZombieAdvice.text(kind, type),
+      details: description.details, advice: ZombieAdvice.text(kind, type),
       allocation: names.backtrace(event.allocation, of: event),
       deallocation: names.backtrace(event.deallocation, of: event), access: names.backtrace(event.access, of: event))
+    if event.flags & 32 != 0 { zombie.sampled = true }
+    if event.flags & 64 != 0 { zombie.race = true }
     zombie.signature = Self.signature(zombie)
     return zombie
   }
 
   private static let kinds: [UInt32: String] = [
     1: "method", 2: "release", 3: "retain", 4: "field", 5: "unowned", 6: "cast", 7: "closure", 8: "timerTarget",
+    9: "overflow",
   ]
 
   private static func member(_ event: ZombieLog.Event, _ type: String, _ names: ZombieNames) -> String? {
@@ -54,6 +57,17 @@ struct ZombieBuilder {
       hash.mix(StableHash(frame.map { FunctionName.withoutThunks($0.symbol) } ?? ""))
     }
     return hash.hexadecimal
+  }
+}
+
+extension Zombie {
+  /// More uses of the same group: what one of them shows holds for all.
+  mutating func add(_ other: Zombie) {
+    count.addSaturating(UInt64(clamping: other.count))
+    if other.sampled == true { sampled = true }
+    guard other.race == true, race != true else { return }
+    (race, details) = (true, other.details)
+    (thread, deallocationThread) = (other.thread, other.deallocationThread)
   }
 }
 

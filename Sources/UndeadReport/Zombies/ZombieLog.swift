@@ -9,7 +9,7 @@ public struct ZombieLog: Sendable, Equatable {
   package var pid: Int32
   /// Counts the programs that the process has been, from 1.
   package var generation: UInt32
-  /// 1: the policy is trap; 2: guard pages; 4: Swift's functions could not be replaced.
+  /// 1: the policy is trap; 2: guard pages; 4: Swift's functions could not be replaced; 8: sampled.
   package var flags: UInt32
   /// Number of the last signal that a zombie was about to cause; 0 for none.
   package var signal: UInt32
@@ -33,6 +33,8 @@ public struct ZombieLog: Sendable, Equatable {
 
   /// True if objects were put on guard pages.
   package var isGuarding: Bool { flags & 2 != 0 }
+  /// True if only a sample of the objects was looked at.
+  package var isSampled: Bool { flags & 8 != 0 }
   /// True if the runtime is part of the program, so that its functions could not be replaced.
   package var isStaticRuntime: Bool { flags & 4 != 0 }
 
@@ -59,9 +61,10 @@ public struct ZombieLog: Sendable, Equatable {
 
   /// The uses of one dead object's type at one place.
   public struct Event: Sendable, Equatable {
-    /// As in the file: 1 method, 2 release, 3 retain, 4 field, 5 unowned, 6 cast, 7 closure, 8 timer target.
+    /// As in the file: 1 method, 2 release, 3 retain, 4 field, 5 unowned, 6 cast, 7 closure, 8 timer target,
+    /// 9 overflow.
     package var kind: UInt32
-    /// 1 write, 2 class method, 4 async method, 8 evicted, 16 guard page.
+    /// 1 write, 2 class method, 4 async method, 8 evicted, 16 guard page, 32 sampled, 64 race.
     package var flags: UInt32 = 0
     /// 0 method, 1 initialiser, 2 getter, 3 setter, 4 modify, 5 read.
     package var accessor: UInt32 = 0

@@ -23,6 +23,8 @@ extension ZombieLog {
   static let magic = Array("UNDEADZO".utf8)
   static let headerSize = 256
   static let counterOffset = 56
+  /// Of the number of bytes that are written.
+  package static let usedOffset = 32
 }
 
 /// Turns the records of a zombie log into values; never reads outside of the file.
@@ -50,7 +52,7 @@ struct ZombieLogDecoder {
     guard header == UInt32(ZombieLog.headerSize) else {
       throw ZombieLogError(byte: 12, detail: "the header size is \(header), not \(ZombieLog.headerSize)")
     }
-    let used: UInt64 = SnapshotSections.load(bytes, 32)
+    let used: UInt64 = SnapshotSections.load(bytes, ZombieLog.usedOffset)
     guard used >= UInt64(ZombieLog.headerSize), used <= UInt64(bytes.count), used % 8 == 0 else {
       throw ZombieLogError(byte: 32, detail: "\(used) bytes are said to be used, the file has \(bytes.count)")
     }

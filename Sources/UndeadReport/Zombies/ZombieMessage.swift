@@ -40,6 +40,14 @@ struct ZombieMessage {
   /// The whole sentence, without `zombie: ` in front.
   var text: String { use + death }
 
+  /// What else is known, in one sentence; nil if there is nothing.
+  var details: String? {
+    let isRace = event.flags & 64 != 0
+    let race = isRace ? deathThread.map { "race: freed on \($0.text) while \(thread.text) used it" } : nil
+    let parts = [race, event.details.isEmpty ? nil : event.details].compactMap(\.self)
+    return parts.isEmpty ? nil : parts.joined(separator: "; ")
+  }
+
   private static let longestKernelName = 15
 
   private static func thread(_ number: Int32, _ name: String, _ log: ZombieLog, _ program: String) -> Thread {
@@ -64,6 +72,10 @@ struct ZombieMessage {
     case "field":
       let place = member ?? event.fieldOffset.map { "the word at offset \($0)" } ?? "a field"
       return event.flags & 1 != 0 ? "write to \(place) of \(object)" : "read of \(place) of \(object)"
+    case "overflow":
+      let offset = event.fieldOffset.map { " at offset \($0)" } ?? ""
+      return "\(event.flags & 1 != 0 ? "write" : "read")\(offset), behind the end of "
+        + (age == nil ? "\(type) \(address)" : object)
     case "unowned": return "unowned reference to \(object) was used"
     case "cast": return "cast of \(object)"
     case "closure": return "use of \(object)"

@@ -16,6 +16,7 @@ enum Index {
     ),
     ("tasks", "all tasks, what they wait for, and who could resume them; ?format=text or json"),
     ("growth", "what grew; ?seconds=30 between two looks, ?since=NAME what was born after a mark"),
+    ("zombies", "uses of deallocated objects; ?format=text, json or html"),
     ("mark", "POST only: begin a new generation; ?name=NAME"),
   ]
 

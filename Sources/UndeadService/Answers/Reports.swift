@@ -1,6 +1,7 @@
 import Undead
 import UndeadPage
 import UndeadReport
+import UndeadSystem
 
 /// A form that an answer can have.
 enum AnswerFormat: String, CaseIterable {
@@ -37,6 +38,34 @@ extension UndeadDebugService {
     case .json:
       return .init(contentType: format.contentType, body: Body(Array(try JSONRenderer.render(report))))
     }
+  }
+
+  /// `/debug/undead/zombies`: the uses of deallocated objects that the sniffer of this process has found.
+  func zombies(_ request: Request) async throws -> Response {
+    let format: AnswerFormat = try request.choice("format", .text)
+    var options = TextOptions()
+    options.hint = ": ?top=N shows more, and ?format=json has everything"
+    if let top = try request.number("top") { options.top = top }
+    let symbolizer = names.symbolizer
+    let findings = await OwnThread.run { ZombieSniffer.found(symbolizer: symbolizer) }
+    if findings.isEmpty, let reason = ZombieSniffer.inactiveReason {
+      throw Missing(
+        status: 503,
+        description:
+          "uses of deallocated objects are not looked for: \(reason); start the program with UNDEAD_ZOMBIES=sampled in its "
+          + "environment, or call ZombieSniffer.start()")
+    }
+    guard format != .text else { return .init(text: TextRenderer.render(findings, options: options)) }
+    var snapshot = LeakSnapshot(
+      unchecked: LeakReport.Process(
+        path: CommandLine.arguments.first ?? "", arguments: CommandLine.arguments, pid: Int(getpid())))
+    snapshot.zombies = findings
+    var report = LeakReport(analyzing: [ReportInput(snapshot)])
+    report.summary.notes = findings.notes + ["leaks were not looked for: /debug/undead/report does that"]
+    guard format == .json else {
+      return .init(text: ReportPage.render(report, options: options), contentType: format.contentType)
+    }
+    return .init(contentType: format.contentType, body: Body(Array(try JSONRenderer.render(report))))
   }
 
   /// `POST /debug/undead/mark`: begins a generation.

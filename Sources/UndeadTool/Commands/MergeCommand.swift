@@ -75,9 +75,9 @@ extension ReportPipeline {
     switch display.format {
     case .text: try sink.write(MergedReportText.render(merged, options: textOptions(sink)).utf8)
     case .json: try sink.write(try Self.json(merged))
-    default: try write(merged.report, as: display.format, to: sink)
+    default: try write(merged.report, as: display.format, to: sink, hosts: merged.hostCounts)
     }
-    try writeFurtherReports(merged.report)
+    try writeFurtherReports(merged.report, hosts: merged.hostCounts)
     if merged.report.fails(on: verdict.failOn) { return verdict.exitCode }
     return merged.report.summary.complete || !merged.report.leaks.isEmpty ? 0 : ExitStatus.toolFailure
   }

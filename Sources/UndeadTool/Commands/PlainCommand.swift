@@ -26,6 +26,7 @@ extension RunCommand {
     report = .plain
     verdict = .plain
     zombies = .plain
+    findings = .plain
     memory = .plain
     stacks = .plain
     common = .plain
@@ -42,6 +43,7 @@ extension TestCommand {
     report = .plain
     verdict = .plain
     zombies = .plain
+    findings = .plain
     stacks = .plain
     common = .plain
     self.arguments = arguments
@@ -90,13 +92,23 @@ extension ZombieOptions {
     var options = ZombieOptions()
     options.zombies = false
     options.zombieMode = nil
-    options.zombiePolicy = .trap
+    options.zombiePolicy = nil
+    options.zombieRate = nil
+    options.zombieTypes = nil
     options.zombieBytes = nil
     options.zombieCount = nil
     options.zombieAge = nil
     options.zombieAllow = nil
     options.zombieDeny = nil
     options.zombieGuard = nil
+    return options
+  }
+}
+
+extension FindingOptions {
+  fileprivate static var plain: FindingOptions {
+    var options = FindingOptions()
+    options.onFinding = nil
     return options
   }
 }

@@ -20,6 +20,7 @@ struct RunCommand: ParsableCommand {
   @OptionGroup(title: "Report") var report: DisplayOptions
   @OptionGroup(title: "Verdict") var verdict: VerdictOptions
   @OptionGroup(title: "Zombies") var zombies: ZombieOptions
+  @OptionGroup var findings: FindingOptions
   @OptionGroup(title: "Memory") var memory: MemoryOptions
 
   @OptionGroup var stacks: StackOptions
@@ -57,11 +58,18 @@ struct RunCommand: ParsableCommand {
       throw ValidationError("name a program to run, for example: undead run -- .build/debug/App")
     }
     try stacks.check(report, sample: sample, zombies: zombies)
-    guard sample == nil || !zombies.isOn else {
+    guard !isUnrecorded || (snapshotSignal == nil && kept.heap == nil && memory.snapshotAt == nil) else {
+      throw ValidationError(
+        "--zombie-mode sampled records nothing, so there is no snapshot and no heap: give --sample or --stacks, too")
+    }
+    guard sample == nil || !zombies.isOn || zombies.isSampled else {
       throw ValidationError(
         "--sample and --zombies do not go together: zombies are told with the backtraces of all objects")
     }
   }
+
+  /// True if nothing but a sample of the uses of dead objects is wanted.
+  var isUnrecorded: Bool { zombies.isSampled && sample == nil && stacks.stacks == nil }
 
   static func parseSignal(_ text: String) throws -> Int32 {
     guard let number = SignalName.number(text), number != SIGKILL, number != SIGSTOP, number != SIGCHLD else {

@@ -69,6 +69,7 @@ struct ShortHelp {
         format, output, failOn, all20, suppressions, baseline, zombies, stacks,
         ("--sample SIZE", "record the backtraces of a sample, such as 512KiB"), save, heap,
         ("--snapshot-at MARK", "keep the heap when memory passes a mark, such as 80% or 1500MB"),
+        ("--on-finding COMMAND", "run a command for each finding, with its report on standard input"),
       ]),
     ShortHelp(
       verb: "test", purpose: "Runs the tests of a package and reports what each of them leaked.",

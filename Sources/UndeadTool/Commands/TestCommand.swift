@@ -22,6 +22,7 @@ struct TestCommand: ParsableCommand {
   @OptionGroup(title: "Report") var report: DisplayOptions
   @OptionGroup(title: "Verdict") var verdict: VerdictOptions
   @OptionGroup(title: "Zombies") var zombies: ZombieOptions
+  @OptionGroup var findings: FindingOptions
   @OptionGroup var stacks: StackOptions
 
   @OptionGroup var common: CommonOptions

@@ -66,6 +66,8 @@ struct WatchCommand: ParsableCommand {
     completion: .file())
   var output: String?
 
+  @OptionGroup var findings: FindingOptions
+
   @OptionGroup var common: CommonOptions
 
   @Argument(

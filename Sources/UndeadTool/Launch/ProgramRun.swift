@@ -4,12 +4,13 @@ import UndeadSystem
 /// `undead run`: a program under the tool, and the report on it.
 final class ProgramRun {
   private let options: RunCommand
-  private let pipeline: ReportPipeline
+  private var pipeline: ReportPipeline
   private let sink: OutputSink
   private let obstacle: String?
   private let run: SupervisedRun
   private var requestedSnapshots = 0
   private var memory: MemoryWatch?
+  private let findings: LiveFindings?
   /// Heaps that were kept because of the mark, the oldest first.
   private var marked: [String] = []
 
@@ -36,6 +37,10 @@ final class ProgramRun {
     run = try SupervisedRun(
       executable: program, arguments: arguments, instrument: instrument, snapshotSignal: options.snapshotSignal)
     memory = obstacle == nil ? options.memory.watch(over: run.pid) : nil
+    findings = LiveFindings(
+      options.findings, saysLines: options.zombies.goesOn && options.report.leavesStandardErrorToMessages,
+      options: pipeline.options, process: run.process(nil), session: run.session.folder)
+    self.pipeline.onReport = { [findings] in findings?.end(with: $0, failOn: options.verdict.failOn) }
   }
 
   private static func settings(_ options: RunCommand) -> [String: String] {
@@ -47,13 +52,16 @@ final class ProgramRun {
 
   /// Waits for the end of the program and reports.
   func finish() throws(ToolError) -> Int32 {
-    try run.finish(onSnapshot: reportOnRequest, onLook: memory == nil ? nil : lookAtMemory, report: report)
+    defer { findings?.finish() }
+    return try run.finish(
+      onSnapshot: reportOnRequest, onLook: memory == nil && findings == nil ? nil : look, report: report)
   }
 
   // MARK: At the end
 
   /// Reports on the whole run and returns the exit status that its findings ask for.
   private func report(_ ending: Ending) throws(ToolError) -> Int32 {
+    findings?.programEnded()
     if let obstacle {
       let verdict = try pipeline.emitUnchecked(run.process(ending), reason: obstacle, to: sink)
       return System.environment("UNDEAD") == "0" ? 0 : verdict
@@ -68,6 +76,9 @@ final class ProgramRun {
       return 0
     }
     let zombies = zombieLogs()
+    if options.isUnrecorded, zombies.areSampled {
+      return try pipeline.emitSampled(run.process(ending), zombies: zombies, save: options.kept.save, to: sink)
+    }
     if let reason = outcome.reason, snapshots.isEmpty {
       return try pipeline.emitUnchecked(
         run.process(ending), reason: reason, zombies: zombies, save: options.kept.save, to: sink)
@@ -134,10 +145,16 @@ final class ProgramRun {
     }
   }
 
+  /// Looks at memory and for findings; returns when to look again.
+  private func look() -> UInt64 {
+    min(memory == nil ? .max : lookAtMemory(), findings?.look() ?? .max)
+  }
+
   // MARK: Short memory
 
   /// Keeps the heap if memory has passed its mark; returns when to look again.
   private func lookAtMemory() -> UInt64 {
+    if let next = memory?.nextLook, SystemClock.now() < next { return next }
     let state = run.session.folder.state(of: run.pid)
     // Nobody is there yet to be asked.
     if state == nil || state?.stage == .loaded { return SystemClock.now() + MemoryWatch.hurry }
@@ -160,11 +177,15 @@ final class ProgramRun {
       defer { file.remove() }
       requestedSnapshots += 1
       let kept = "\(options.kept.heap ?? "undead-\(run.pid).undead").\(requestedSnapshots)"
-      try SavedHeap.keep(file, of: try SnapshotFile.load(file), at: kept)
+      let snapshot = try SnapshotFile.load(file)
+      try SavedHeap.keep(file, of: snapshot, at: kept)
       marked.append(kept)
       if marked.count > options.memory.snapshotKeep { unlink(marked.removeFirst()) }
       let took = Double((SystemClock.now() - began) / 10_000_000) / 100
       Message.say("\(reason): the heap is in '\(kept)' (\(took) s); look at it with 'undead heap'")
+      if let findings, findings.wantsHeaps {
+        findings.add(heap: kept, pipeline.brief(snapshot), reason: reason)
+      }
     } catch {
       Message.say("\(reason), but \(error.message)")
       memory?.retry(now: SystemClock.now())

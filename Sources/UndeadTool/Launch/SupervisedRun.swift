@@ -108,11 +108,14 @@ final class SupervisedRun {
   }
 
   /// What is known of the command without a snapshot.
-  func process(_ ending: Ending) -> LeakReport.Process {
+  ///
+  /// - Parameter ending: nil while it runs.
+  func process(_ ending: Ending?) -> LeakReport.Process {
     var process = LeakReport.Process(path: executable, arguments: arguments, pid: Int(pid))
     switch ending {
     case .exited(let status): process.exitStatus = Int(status)
     case .signalled(let signal): process.signal = Int(signal)
+    case nil: break
     }
     return process
   }

@@ -4,11 +4,12 @@ import UndeadReport
 /// `undead test`: `swift test` under the tool, and the report on it.
 final class TestRun {
   private let options: TestCommand
-  private let pipeline: ReportPipeline
+  private var pipeline: ReportPipeline
   private let sink: OutputSink
   private let swift: String
   private let isTurnedOff = System.environment("UNDEAD") == "0"
   private let run: SupervisedRun
+  private let findings: LiveFindings?
 
   /// Starts `swift test`.
   ///
@@ -32,14 +33,20 @@ final class TestRun {
     }
     run = try SupervisedRun(
       executable: swift, arguments: [Array("swift".utf8), Array("test".utf8)] + arguments, instrument: instrument)
+    findings = LiveFindings(
+      options.findings, saysLines: options.zombies.goesOn && options.report.leavesStandardErrorToMessages,
+      options: pipeline.options, process: run.process(nil), session: run.session.folder)
+    self.pipeline.onReport = { [findings] in findings?.end(with: $0, failOn: options.verdict.failOn) }
   }
 
   /// Waits for the end of the tests and reports.
   func finish() throws(ToolError) -> Int32 {
-    try run.finish(report: report)
+    defer { findings?.finish() }
+    return try run.finish(onLook: findings.map { findings in { findings.look() } }, report: report)
   }
 
   private func report(_ ending: Ending) throws(ToolError) -> Int32 {
+    findings?.programEnded()
     if isTurnedOff {
       let reason = "UNDEAD=0 in the environment turns the instrument off"
       _ = try pipeline.emitUnchecked(run.process(ending), reason: reason, to: sink)

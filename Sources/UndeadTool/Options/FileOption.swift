@@ -35,6 +35,7 @@ enum FileOption {
     case "baseline": self = .baseline
     case "update-baseline": self = .refused("accepts all that is found")
     case "sysroot", "binaries": self = .refused("names code that is put into a process")
+    case "on-finding": self = .refused("runs a command")
     case "stop": self = .refused("changes the process that is looked at")
     default: return nil
     }

@@ -22,7 +22,7 @@ struct StackOptions: ParsableArguments {
     if sample != nil, stacks != .sampled {
       throw ValidationError("--sample is of '--stacks sampled'; it does not go with '--stacks \(stacks.rawValue)'")
     }
-    if zombies.isOn, stacks == .sampled {
+    if zombies.isOn, !zombies.isSampled, stacks == .sampled {
       throw ValidationError(
         "--stacks sampled and --zombies do not go together: zombies are told with the backtraces of all objects")
     }

@@ -6,6 +6,8 @@ struct ZombieOptions: ParsableArguments {
   enum Mode: String, ExpressibleByArgument, CaseIterable {
     case keep
     case `guard`
+    /// A random sample of the objects is watched.
+    case sampled
   }
   enum Policy: String, ExpressibleByArgument, CaseIterable { case trap, report }
 
@@ -14,19 +16,38 @@ struct ZombieOptions: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "keep (the default of --zombies), or guard, which also protects the memory of deallocated objects: it catches "
-        + "uses of fields in optimised code, and is slower. Implies --zombies.", valueName: "keep|guard"))
+      "keep (the default of --zombies); guard, which also protects the memory of deallocated objects: it catches "
+        + "uses of fields in optimised code, and is slower; or sampled, which watches one object in many, at no cost "
+        + "that shows. sampled records nothing else, unless --sample or --stacks is given. Implies --zombies.",
+      valueName: "keep|guard|sampled"))
   var zombieMode: Mode?
 
-  @Option(help: "What a zombie does: trap (the program ends there) or report (it goes on as well as it can).")
-  var zombiePolicy: Policy = .trap
+  @Option(
+    help: ArgumentHelp(
+      "What a zombie does: trap (the program ends there) or report (it goes on as well as it can). Default: trap, "
+        + "with --zombie-mode sampled report.", valueName: "trap|report"))
+  var zombiePolicy: Policy?
+
+  @Option(
+    help: ArgumentHelp(
+      "Watch one of so many objects, by default 1000; implies --zombie-mode sampled.", valueName: "objects"))
+  var zombieRate: UInt32?
+
+  @Option(
+    help: ArgumentHelp(
+      "Watch all objects of these types and their subclasses, beside the sample; implies --zombie-mode sampled.",
+      valueName: "types"))
+  var zombieTypes: String?
 
   @Option(
     help: ArgumentHelp("Memory for deallocated objects, such as 64MB (the default).", valueName: "size"),
     transform: ZombieOptions.parseSize)
   var zombieBytes: UInt64?
 
-  @Option(help: ArgumentHelp("Most deallocated objects that are kept, by default a million.", valueName: "objects"))
+  @Option(
+    help: ArgumentHelp(
+      "Most deallocated objects that are kept, by default a million; with --zombie-mode sampled the number of pages "
+        + "for objects that are watched, by default 256.", valueName: "objects"))
   var zombieCount: UInt64?
 
   @Option(
@@ -54,8 +75,15 @@ struct ZombieOptions: ParsableArguments {
     if zombieGuard != nil, zombieMode == .keep {
       throw ValidationError("--zombie-guard and --zombie-mode keep: give only one of them")
     }
+    if isSampled, zombieGuard != nil || ![nil, .sampled].contains(zombieMode) {
+      throw ValidationError("--zombie-rate, --zombie-types and --zombie-mode sampled go with no other mode")
+    }
+    if isSampled, let option = [("bytes", zombieBytes), ("age", zombieAge)].first(where: { $0.1 != nil }) {
+      throw ValidationError("--zombie-\(option.0) has no effect on --zombie-mode sampled; --zombie-count has")
+    }
+    guard zombieRate != 0 else { throw ValidationError("--zombie-rate 0: give 1 or more") }
     let others: [(String, Bool)] = [
-      ("--zombie-policy", zombiePolicy != .trap), ("--zombie-bytes", zombieBytes != nil),
+      ("--zombie-policy", zombiePolicy != nil), ("--zombie-bytes", zombieBytes != nil),
       ("--zombie-count", zombieCount != nil), ("--zombie-age", zombieAge != nil),
       ("--zombie-allow", zombieAllow != nil), ("--zombie-deny", zombieDeny != nil),
     ]
@@ -64,21 +92,32 @@ struct ZombieOptions: ParsableArguments {
     }
   }
 
-  var isOn: Bool { zombies || zombieMode != nil || zombieGuard != nil }
+  var isOn: Bool { zombies || zombieMode != nil || zombieGuard != nil || isSampled }
+
+  /// True if only a sample of them is.
+  var isSampled: Bool { zombieMode == .sampled || zombieRate != nil || zombieTypes != nil }
 
   /// What the library in the program reads from its environment (`Documentation/options.md`).
   var settings: [String: String] {
     guard isOn else { return [:] }
-    var settings = ["UNDEAD_ZOMBIES": zombieMode == .guard || zombieGuard != nil ? "guard" : "1"]
-    if zombiePolicy == .report { settings["UNDEAD_ZOMBIE_POLICY"] = "report" }
-    for (name, value) in [("BYTES", zombieBytes), ("COUNT", zombieCount), ("AGE", zombieAge)] {
+    let isGuarding = zombieMode == .guard || zombieGuard != nil
+    var settings = ["UNDEAD_ZOMBIES": isSampled ? "sampled" : isGuarding ? "guard" : "1"]
+    if let zombiePolicy { settings["UNDEAD_ZOMBIE_POLICY"] = zombiePolicy.rawValue }
+    let numbers = [
+      ("BYTES", zombieBytes), ("COUNT", zombieCount), ("AGE", zombieAge), ("RATE", zombieRate.map(UInt64.init)),
+    ]
+    for (name, value) in numbers {
       if let value { settings["UNDEAD_ZOMBIE_\(name)"] = "\(value)" }
     }
-    for (name, types) in [("ALLOW", zombieAllow), ("DENY", zombieDeny), ("GUARD", zombieGuard)] {
+    let lists = [("ALLOW", zombieAllow), ("DENY", zombieDeny), ("GUARD", zombieGuard), ("TYPES", zombieTypes)]
+    for (name, types) in lists {
       if let types { settings["UNDEAD_ZOMBIE_\(name)"] = types }
     }
     return settings
   }
+
+  /// True if the program goes on after a use of a dead object.
+  var goesOn: Bool { settings["UNDEAD_ZOMBIE_POLICY"] == "report" || settings["UNDEAD_ZOMBIES"] == "sampled" }
 
   // MARK: Text
 

@@ -116,6 +116,9 @@ struct DisplayOptions: ParsableArguments {
     if verbose { Message.say(text()) }
   }
 
+  /// False if a program reads the report there.
+  var leavesStandardErrorToMessages: Bool { format == .text || output != nil }
+
   /// What the instrument gets of them: variables of its environment.
   var settings: [String: String] {
     var settings: [String: String] = [:]

@@ -11,6 +11,8 @@ struct ReportPipeline {
   private let further: [(format: ReportFormat, sink: OutputSink)]
   private let groupsByTest: Bool
   var symbolizer = Symbolizer(environment: { System.environment($0) })
+  /// Called with a report that was shown, unless it was on request.
+  var onReport: ((LeakReport) -> Void)?
 
   /// Reads the suppression files and opens the files of further reports.
   ///
@@ -132,19 +134,42 @@ struct ReportPipeline {
     _ process: LeakReport.Process, reason: String, zombies: ZombieLogs = ZombieLogs(), save: String? = nil,
     to sink: OutputSink
   ) throws(ToolError) -> Int32 {
-    var findings = zombies.findings
-    guard !findings.zombies.isEmpty else {
+    guard !zombies.findings.zombies.isEmpty else {
       let note = (["no check was made: \(reason)"] + zombies.problems).joined(separator: "; ")
       try emitWithoutSnapshot(process, note: note, isComplete: false, to: sink)
       return ExitStatus.toolFailure
     }
-    findings.notes += zombies.problems + ["not checked for leaks: \(reason)"]
+    let report = try emit(process, zombies, note: "not checked for leaks: \(reason)", save: save, to: sink)
+    return status(report, isKnown: false)
+  }
+
+  /// Reports on a program of which only a sample of the uses of dead objects was looked at.
+  ///
+  /// - Returns: the exit status that this asks for.
+  func emitSampled(
+    _ process: LeakReport.Process, zombies: ZombieLogs, save: String?, to sink: OutputSink
+  ) throws(ToolError) -> Int32 {
+    let note = "a sample of the uses of deallocated objects was looked at; nothing was recorded to find leaks"
+    if zombies.findings.zombies.isEmpty {
+      let notes = [note + ", and no use was seen"] + zombies.findings.notes + zombies.problems
+      try emitWithoutSnapshot(
+        process, note: notes.joined(separator: "; "), isComplete: zombies.problems.isEmpty, to: sink)
+      return zombies.problems.isEmpty ? 0 : ExitStatus.toolFailure
+    }
+    return status(try emit(process, zombies, note: note, save: save, to: sink), isKnown: zombies.problems.isEmpty)
+  }
+
+  private func emit(
+    _ process: LeakReport.Process, _ zombies: ZombieLogs, note: String, save: String?, to sink: OutputSink
+  ) throws(ToolError) -> LeakReport {
     var snapshot = Snapshot(unchecked: process)
+    var findings = zombies.findings
+    findings.notes += zombies.problems + [note]
     snapshot.zombies = findings
     let report = LeakReport(analyzing: [ReportInput(snapshot)], options: options, tool: Self.tool)
     try show(report, to: sink)
     if let save { try SnapshotFile.save(snapshot, to: save) }
-    return status(report, isKnown: false)
+    return report
   }
 
   func emitWithoutSwift(_ process: LeakReport.Process, to sink: OutputSink) throws(ToolError) {
@@ -219,6 +244,13 @@ struct ReportPipeline {
     }
   }
 
+  /// A report without files and lines: a symboliser for them needs memory.
+  func brief(_ snapshot: Snapshot) -> LeakReport {
+    var tables = symbolizer
+    tables.asksTool = false
+    return analyze([snapshot], options, nil, by: tables).report
+  }
+
   private func applying(_ report: LeakReport) -> LeakReport {
     var report = report
     report.apply(options)
@@ -235,18 +267,24 @@ struct ReportPipeline {
     try writeFurtherReports(report, number: sink.number)
     try proposeSuppressions(for: report, to: sink)
     // What was shown on request meanwhile is not the result of the step.
-    if sink.number == nil { StepSummary.append(report, options: repositoryOptions, besides: files) }
+    if sink.number == nil {
+      StepSummary.append(report, options: repositoryOptions, besides: files)
+      onReport?(report)
+    }
   }
 
   private var files: [String] { [display.output].compactMap(\.self) + display.furtherReports.map(\.file) }
 
-  func writeFurtherReports(_ report: LeakReport, number: Int? = nil) throws(ToolError) {
+  func writeFurtherReports(_ report: LeakReport, number: Int? = nil, hosts: [String: Int] = [:]) throws(ToolError) {
     for entry in further {
-      try write(report, as: entry.format, to: try number.map(entry.sink.numbered) ?? entry.sink)
+      try write(report, as: entry.format, to: try number.map(entry.sink.numbered) ?? entry.sink, hosts: hosts)
     }
   }
 
-  func write(_ report: LeakReport, as format: ReportFormat, to sink: OutputSink) throws(ToolError) {
+  /// - Parameter hosts: of merged reports, how many hosts have a finding, by its signature.
+  func write(
+    _ report: LeakReport, as format: ReportFormat, to sink: OutputSink, hosts: [String: Int] = [:]
+  ) throws(ToolError) {
     switch format {
     case .junit: try sink.write(JUnitRenderer.render(report, options: repositoryOptions).utf8)
     case .dot: try sink.write(ReportDot.render(report, options: textOptions(sink)).utf8)
@@ -256,7 +294,7 @@ struct ReportPipeline {
     case .github: try sink.write(GitHubRenderer.render(report, options: repositoryOptions).utf8)
     case .text: try sink.write(TextRenderer.render(report, options: textOptions(sink)).utf8)
     case .json: try sink.writeJSON { try JSONRenderer.render(report) }
-    case .sarif: try sink.writeJSON { try SARIFRenderer.render(report, options: repositoryOptions) }
+    case .sarif: try sink.writeJSON { try SARIFRenderer.render(report, options: repositoryOptions, hosts: hosts) }
     case .gitlab: try sink.writeJSON { try GitLabRenderer.render(report, options: repositoryOptions) }
     }
   }

@@ -130,6 +130,15 @@ final class SessionFolder: Sendable {
     (use { folder.names } ?? []).filter { $0.hasSuffix(suffix) && Folder.isPlain($0) }
   }
 
+  /// A word of 8 bytes in a file; nil if it has none there.
+  func word(of name: String, at offset: Int) -> UInt64? {
+    guard let found = use({ folder.open(name) }), let file = found else { return nil }
+    defer { close(file.descriptor) }
+    var word: UInt64 = 0
+    let count = pread(file.descriptor, &word, 8, off_t(offset))
+    return count == 8 ? word : nil
+  }
+
   /// The content of a file; nil with `errno` set.
   func read(_ name: String, limit: Int) -> [UInt8]? {
     guard let found = use({ folder.open(name) }), let file = found else { return nil }

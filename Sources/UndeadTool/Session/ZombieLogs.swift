@@ -25,19 +25,41 @@ struct ZombieLogs {
     return findings
   }
 
+  /// True if a process began to look at a sample of the uses.
+  var areSampled: Bool { inputs.contains { $0.log.isSampled } }
+
   private static let suffix = ".zombies"
   /// More than the library ever writes.
   private static let limit = 16 << 20
 
   private static func pid(_ file: String) -> pid_t? { file.split(separator: ".").first.flatMap { pid_t($0) } }
 
-  private mutating func add(_ file: String, _ session: SessionFolder) {
+  /// Reads what is new in the logs of a session that goes on.
+  ///
+  /// - Parameter isWanted: true for an event that is to be read, with its process.
+  init(session: SessionFolder, files: [String], where isWanted: (ZombieLog.Event, pid_t) -> Bool) {
+    for file in files { add(file, session, where: isWanted) }
+    inputs.removeAll(where: \.log.events.isEmpty)
+  }
+
+  /// How much each process of a session has logged, by the name of its log.
+  static func sizes(in session: SessionFolder) -> [String: UInt64] {
+    var sizes: [String: UInt64] = [:]
+    for file in session.names(endingIn: suffix) { sizes[file] = session.word(of: file, at: ZombieLog.usedOffset) }
+    return sizes
+  }
+
+  private mutating func add(
+    _ file: String, _ session: SessionFolder, where isWanted: (ZombieLog.Event, pid_t) -> Bool = { _, _ in true }
+  ) {
     guard let bytes = session.read(file, limit: Self.limit) else {
       problems.append("the log of zombies '\(file)' cannot be read: \(SystemError.text())")
       return
     }
     do throws(ZombieLogError) {
-      guard let log = try ZombieLog.decode(bytes) else { return }
+      guard var log = try ZombieLog.decode(bytes) else { return }
+      let pid = log.pid
+      log.events.removeAll { !isWanted($0, pid) }
       let executable = session.state(of: log.pid)?.executable ?? ""
       let name = executable.split(separator: "/").last.map(String.init) ?? ""
       let (input, names) = ZombieInput.symbolizing(log, program: name)

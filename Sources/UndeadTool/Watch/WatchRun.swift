@@ -19,6 +19,13 @@ struct WatchRun {
   /// Watches a process; returns the exit status of the tool.
   func watch(_ pid: pid_t) throws(ToolError) -> Int32 {
     let program = try RunningProgram(pid)
+    let live = LiveFindings(
+      options.findings, saysLines: false,
+      process: LeakReport.Process(
+        path: program.counter.session.state(of: program.counter.pid)?.executable ?? "", pid: Int(pid)),
+      session: program.counter.session)
+    program.findings = live
+    defer { live?.finish() }
     let (series, end) = try loop.run(program)
     program.clear()
     let findings = judge(series)
@@ -31,7 +38,8 @@ struct WatchRun {
       heap = take { () throws(ToolError) in try program.counter.heap() }
     }
     defer { heap.remove() }
-    return try report(findings, heap, notes: notes)
+    live?.programEnded()
+    return try report(findings, heap, notes: notes, live)
   }
 
   /// Starts a program and watches it; returns the exit status of the tool.
@@ -48,7 +56,11 @@ struct WatchRun {
     let run = try SupervisedRun(
       executable: path, arguments: System.lastArguments(options.command.count), instrument: instrument,
       showsChecks: false)
-    return try watch(StartedProgram(run))
+    let program = try StartedProgram(run)
+    program.findings = LiveFindings(
+      options.findings, saysLines: false, process: run.process(nil), session: run.session.folder)
+    defer { program.findings?.finish() }
+    return try watch(program)
   }
 
   private func watch(_ program: StartedProgram) throws(ToolError) -> Int32 {
@@ -70,10 +82,11 @@ struct WatchRun {
       try program.end()
     }
     return try program.run.finish(wasEnded: seen.end != .programEnded) { _ throws(ToolError) in
+      program.findings?.programEnded()
       let notes =
         seen.end == .programEnded && options.duration != nil
         ? ["the program ended after \(Quantity.duration(findings.watched)), before its time"] : []
-      return try report(findings, heap, notes: notes)
+      return try report(findings, heap, notes: notes, program.findings)
     }
   }
 
@@ -141,9 +154,9 @@ struct WatchRun {
   // MARK: The report
 
   private func render(
-    _ findings: GrowthFindings, _ origins: GrowthOrigins, _ notes: [String]
+    _ findings: GrowthFindings, _ origins: GrowthOrigins, _ notes: [String], as format: WatchFormat
   ) throws(ToolError) -> [UInt8] {
-    if options.format == .text { return Array(GrowthText.render(findings, origins, notes: notes).utf8) }
+    if format == .text { return Array(GrowthText.render(findings, origins, notes: notes).utf8) }
     do {
       return Array(try GrowthJSON.render(findings, origins, notes: notes))
     } catch {
@@ -151,12 +164,17 @@ struct WatchRun {
     }
   }
 
-  private func report(_ findings: GrowthFindings, _ heap: Outcome, notes: [String]) throws(ToolError) -> Int32 {
+  private func report(
+    _ findings: GrowthFindings, _ heap: Outcome, notes: [String], _ live: LiveFindings?
+  ) throws(ToolError) -> Int32 {
     var notes = notes
     let origins = origins(findings, heap, notes: &notes)
-    try sink.write(try render(findings, origins, notes))
+    try sink.write(try render(findings, origins, notes, as: options.format))
     try keep(heap)
-    if !findings.broken.isEmpty { return ExitStatus.findings }
+    if !findings.broken.isEmpty {
+      live?.add(growth: try render(findings, origins, notes, as: .json), rules: findings.broken.map(\.text))
+      return ExitStatus.findings
+    }
     return findings.isJudged || options.failOnGrowth.isEmpty ? 0 : ExitStatus.toolFailure
   }
 }

@@ -47,6 +47,7 @@ struct ProcessCounter {
 /// A program that runs under another `undead`.
 final class RunningProgram: WatchedWorld {
   let counter: ProcessCounter
+  var findings: LiveFindings?
   private let progress = Progress()
   private let interrupts: sigset_t
 
@@ -66,6 +67,7 @@ final class RunningProgram: WatchedWorld {
   func wait(until time: Double) -> WatchEnd? {
     while true {
       guard counter.process.isRunning else { return .programEnded }
+      findings?.look()
       let rest = min(max(time - now, 0), 0.1)
       var set = interrupts
       var pause = timespec(tv_sec: 0, tv_nsec: Int(rest * 1e9))
@@ -84,6 +86,7 @@ final class RunningProgram: WatchedWorld {
 /// A program that this tool has started.
 final class StartedProgram: WatchedWorld {
   let run: SupervisedRun
+  var findings: LiveFindings?
   private let signal: Int32
   /// What is counted: the program, or the one that it has started.
   private var counted: ProcessHandle
@@ -97,7 +100,12 @@ final class StartedProgram: WatchedWorld {
   var now: Double { Double(SystemClock.now()) / 1e9 }
 
   func wait(until time: Double) throws(ToolError) -> WatchEnd? {
-    try run.wait(until: UInt64(min(max(time, 0), 1e9) * 1e9)) ? .programEnded : nil
+    let end = UInt64(min(max(time, 0), 1e9) * 1e9)
+    while true {
+      let next = min(findings?.look() ?? .max, end)
+      if try run.wait(until: next) { return .programEnded }
+      if next == end { return nil }
+    }
   }
 
   func census() throws(ToolError) -> TypeCounts {

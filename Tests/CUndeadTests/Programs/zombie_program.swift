@@ -123,8 +123,63 @@ func threads(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) {
   DispatchQueue.concurrentPerform(iterations: count) { work($0) }
 }
 
+/// A point is freed on another thread, which has ended before it is used, or not.
+func freeElsewhere(andEnd ends: Bool) {
+  usleep(50_000)  // the kernel counts the ages of threads in hundredths of a second
+  let point = Unmanaged.passRetained(Point())
+  let freed = DispatchSemaphore(value: 0)
+  let used = DispatchSemaphore(value: 0)
+  let work: () -> Void = {
+    point.release()
+    freed.signal()
+    if !ends { used.wait() }
+  }
+  var thread = pthread_t()
+  pthread_create(
+    &thread, nil,
+    {
+      Unmanaged<Work>.fromOpaque($0!).takeRetainedValue().run()
+      return nil
+    },
+    Unmanaged.passRetained(Work(work)).toOpaque())
+  freed.wait()
+  if ends { pthread_join(thread, nil) }
+  print(ask(point) { $0.y })
+  used.signal()
+}
+final class Work {
+  let run: () -> Void
+  init(_ run: @escaping () -> Void) { self.run = run }
+}
+@inline(never) @_optimize(none) func numbers() -> UnsafeMutablePointer<Int> {
+  let numbers = UnsafeMutablePointer<Int>.allocate(capacity: 10)
+  numbers.initialize(repeating: 7, count: 10)
+  return numbers
+}
+
 func use(_ way: String) {
   switch way {
+  case "raw", "freed-twice":
+    let memory = numbers()
+    memory.deallocate()
+    if way == "raw" { print(memory[3]) } else { memory.deallocate() }
+  case "overflow":
+    let memory = numbers()
+    memory[10] = 1
+    print(memory[10])
+    memory.deallocate()
+  case "array-storage":
+    var array = [1, 2, 3]
+    array.append(4)
+    let pointer = array.withUnsafeBufferPointer { $0.baseAddress! }
+    array = []
+    print(pointer[2])
+  case "race", "order": freeElsewhere(andEnd: way == "order")
+  case "chosen":
+    for _ in 0..<300_000 { keep(Point()) }
+    print(counters().guarded)
+  case "again":
+    for _ in 0..<10_000 { keep(ask(dead { Point() }) { $0.y }) }
   case "method": print(ask(dead { Dog() as Animal }) { $0.speak() })
   case "getter": print(ask(dead { Animal() }) { $0.legs })
   case "class": print(ask(dead { Dog() as Animal }) { type(of: $0).kingdom() })

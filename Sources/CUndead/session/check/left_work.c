@@ -2,7 +2,6 @@
 #if UNDEAD_SUPPORTED
 // What a scope started and has not ended: tasks, timers and calls of libdispatch, threads. It looks at the records of blocks and at a few
 // words of each, read by the kernel: the program runs meanwhile, and may free them.
-#define _GNU_SOURCE
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"

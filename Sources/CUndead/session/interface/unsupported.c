@@ -132,6 +132,11 @@ bool undead_run_current_loop(int64_t nanoseconds) {
 void undead_zombie_default_options(undead_zombie_options *options) {
   *options = (undead_zombie_options){.allow = "", .deny = "", .guard_types = ""};
 }
+void undead_zombie_sampled_options(undead_zombie_options *options, uint32_t sample) {
+  undead_zombie_default_options(options);
+  options->sample = sample;
+}
+void undead_zombies_wait(uint32_t milliseconds) { (void)milliseconds; }
 bool undead_zombies_start(const undead_zombie_options *options) { return (void)options, false; }
 void undead_zombies_stop(void) {}
 bool undead_zombies_are_active(void) { return false; }
@@ -146,5 +151,6 @@ void undead_zombies_read_counters(undead_zombie_counters *counters) { *counters 
 bool undead_zombie_report(undead_zombie_kind kind, const void *object, const char *type, uintptr_t function) {
   return (void)kind, (void)object, (void)type, (void)function, false;
 }
+size_t undead_zombies_copy_log(void *to, size_t room) { return (void)to, (void)room, 0; }
 bool undead_zombie_is_dead(const void *object) { return (void)object, false; }
 #endif

@@ -12,6 +12,7 @@
 #include "session/state/settings.h"
 #include "session/state/state_file.h"
 #include "session/buffers/text.h"
+#include "record/mode.h"
 #include "zombies/zombies.h"
 #include <errno.h>
 #include <limits.h>
@@ -169,6 +170,7 @@ static void at_exit(void *unused) {
   if (process == UNDEAD_PROCESS_FORKED) undead_session_adopt_child();
   if (process == UNDEAD_PROCESS_BORROWED || !undead_session_in_charge()) return;
   bool traps = undead_zombies_note_end();
+  if (undead_record_is_left_out()) return;   // there is nothing to check
   int32_t nobody = 0, self = (int32_t)syscall(SYS_gettid);
   if (__atomic_compare_exchange_n(&ending_thread, &nobody, self, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) check_once();
   else if (nobody == self) check_on_behalf_of_interrupted();

@@ -51,6 +51,13 @@ static void note_start_time(void) {
   undead_session.start_time = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+// Nobody asks a process that records nothing for a snapshot.
+static void set_stage_of_work(void) {
+  bool is_unrecorded = undead_record_is_left_out() && undead_zombies_are_active();
+  undead_state_set_stage(is_unrecorded ? UNDEAD_STAGE_STOOD_ASIDE : UNDEAD_STAGE_RECORDING,
+                         is_unrecorded ? "nothing is recorded beside the sample of zombies; start it with --sample, too" : NULL);
+}
+
 static void adopt_child(void) {
   int saved_errno = errno;
   undead_session.forked_from = undead_session.id;
@@ -65,7 +72,7 @@ static void adopt_child(void) {
   uint32_t swift = undead_state_get()->flags & UNDEAD_STATE_SWIFT;
   if (undead_state_open(undead_settings_get()->directory, true, false, undead_session.start_time)) {
     undead_state_get()->flags |= swift;
-    undead_state_set_stage(UNDEAD_STAGE_RECORDING, NULL);
+    set_stage_of_work();
     undead_zombies_adopt_child(undead_state_get()->generation);
   } else {
     undead_state_close();
@@ -156,13 +163,13 @@ void undead_session_yield(void) {
 }
 
 // Returns why it is not possible, or NULL.
-static const char *begin_recording(void) {
+static const char *begin_instrument(bool records) {
   if (!undead_hooks_available) return "the program is built with a sanitizer, which replaces the allocator";
   if (undead_session.has_left) return undead_session.reason;
   const char *why = undead_stand_aside_reason();
   if (why) return why;
   undead_reserve_boundaries();
-  if (undead_record_decide() <= UNDEAD_RECORD_OFF) {
+  if (undead_record_decide() <= UNDEAD_RECORD_OFF && records) {
     undead_session.has_gaps = true;
     undead_mode mode = undead_record_samples() ? UNDEAD_RECORD_SAMPLED : UNDEAD_RECORD_BACKTRACES;
     undead_record_start(undead_settings_get()->backtraces ? mode : UNDEAD_RECORD_BLOCKS);
@@ -171,8 +178,15 @@ static const char *begin_recording(void) {
   if (!__atomic_exchange_n(&registered, true, __ATOMIC_ACQ_REL))
     __register_atfork(before_fork, after_fork_in_parent, after_fork, NULL);
   undead_limits_begin();
-  undead_session_set_reason("");
+  undead_session_set_reason(undead_is_active() ? "" : "nothing is recorded");
   return NULL;
+}
+
+static const char *begin_recording(void) { return begin_instrument(!undead_record_is_left_out()); }
+
+void undead_session_begin_unrecorded(void) {
+  undead_session_prepare();
+  if (!undead_is_active()) begin_instrument(false);
 }
 
 static void begin_session(const char *directory, bool same_image) {
@@ -259,12 +273,16 @@ void undead_session_before_main(void) {
   undead_locks_find_next();
   undead_interrupted_prepare();
   undead_exit_register();
-  undead_signals_begin();
+  // There is nothing to check where nothing is recorded.
+  bool checks = !undead_record_is_left_out();
+  if (checks) undead_signals_begin();
   if (undead_state_get()->flags & UNDEAD_STATE_SWIFT) {
     undead_zombies_begin(undead_settings_get()->directory, undead_state_get()->generation, undead_zombies_turn_on);
+    if (undead_zombies_are_active()) set_stage_of_work();
+    else if (!checks) stand_aside(undead_zombie_inactive_reason());
     // What only the start of the program needed, and ours.
     undead_image_pages_let_go();
-    undead_recheck_begin();
+    if (checks) undead_recheck_begin();
   }
   errno = saved_errno;
 }
@@ -274,7 +292,7 @@ bool undead_start(void) {
   undead_session_prepare();
   bool works = !undead_settings_get()->turned_off;
   if (works && !undead_is_active()) {
-    const char *why = begin_recording();
+    const char *why = begin_instrument(true);
     if (why) undead_session_set_reason(why);
     works = !why;
   }

@@ -10,6 +10,9 @@ void undead_session_prepare(void);
 // Registers what must run when the program ends. Called with one thread, right before the program's main.
 void undead_session_before_main(void);
 
+// Begins all but recording, if nothing was begun yet: forks are seen.
+void undead_session_begin_unrecorded(void);
+
 // Why the instrument cannot work in this process, in one sentence, or NULL if it can.
 const char *undead_stand_aside_reason(void);
 // The part of that which is true of any way to record.

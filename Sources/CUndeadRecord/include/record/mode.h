@@ -27,6 +27,10 @@ extern const bool undead_hooks_available;
 int32_t undead_record_decide(void);
 
 typedef enum { UNDEAD_STACKS_NONE, UNDEAD_STACKS_SAMPLED, UNDEAD_STACKS_FULL } undead_stacks;
+// True if the environment asks for a sample of the uses of dead objects (UNDEAD_ZOMBIES=sampled), and for no recording beside it.
+// Assertions need that: never in a test program.
+bool undead_record_is_left_out(void);
+
 // Which backtraces the environment asks for (Documentation/options.md).
 undead_stacks undead_record_stacks_wanted(void);
 

@@ -13,9 +13,11 @@ enum {
   UNDEAD_WAY_OFF = 16,       // Nothing is recorded.
   UNDEAD_WAY_EXTRAS = 32,    // The backtrace is compared, or belongs to an asynchronous caller or to a scope,
                              // or addresses are avoided.
+  UNDEAD_WAY_CHOOSES = 64,   // Each small block is counted: one of many is chosen (record/block_source.h).
+  UNDEAD_WAY_ONLY_CHOOSES = 128,   // The same where nothing is recorded, in place of UNDEAD_WAY_OFF.
 };
 // Above them: how often it was chosen, so that nobody writes what was true before the choice of another thread.
-#define UNDEAD_WAY_ONE 64u
+#define UNDEAD_WAY_ONE 256u
 #define UNDEAD_WAY_COUNT ~(UNDEAD_WAY_ONE - 1)
 #define UNDEAD_WAY_SHORT (UNDEAD_WAY_BLOCKS | UNDEAD_WAY_STACKS | UNDEAD_WAY_SAMPLED)
 

@@ -18,6 +18,9 @@ uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp);
 typedef void (*undead_walked_function)(void *context, const uint32_t *indices, uint32_t count);
 bool undead_backtrace_walk(uintptr_t pc, uintptr_t sp, uintptr_t bp, undead_walked_function use, void *context);
 
+// The id of a backtrace that was walked; undead_backtrace_none if it cannot be stored.
+uint32_t undead_backtrace_keep(const uint32_t *indices, uint32_t count);
+
 // A number that only backtraces with the same three innermost frames have, 0 if there is none for this one.
 uint32_t undead_backtrace_run(uint32_t id);
 

@@ -167,17 +167,35 @@ static __attribute__((noinline)) void *malloc_recorded(size_t size) {
   return block;
 }
 
+UNDEAD_INLINE bool record_whole(void *block, size_t size, const hook_frame *frame);
+
 // A block that does not come from glibc; NULL if it is to.
+static __attribute__((noinline)) void *ask_source(undead_block_source_function source, size_t size, size_t alignment,
+                                                  const hook_frame *frame) {
+  if (undead_thread.in_hook || undead_thread.ignored) return NULL;
+  void *block = source(size, alignment, frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
+  if (!block || !undead_block_is_chosen(block)) return block;
+  undead_hook_enter();
+  record_whole(block, size, frame);
+  undead_hook_leave();
+  return block;
+}
+
 UNDEAD_INLINE void *from_source(size_t size, size_t alignment, const hook_frame *frame) {
   undead_block_source_function source = undead_block_source;
-  if (LIKELY(!source) || undead_thread.in_hook || undead_thread.ignored) return NULL;
-  return source(size, alignment, frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
+  return LIKELY(!source) ? NULL : ask_source(source, size, alignment, frame);
+}
+
+// Where not even that is counted in a short way.
+UNDEAD_INLINE void *from_choice(size_t size, size_t alignment, const hook_frame *frame) {
+  if (LIKELY(!undead_blocks_are_chosen) || LIKELY(--undead_thread.choice_left >= 0)) return NULL;
+  return ask_source(undead_chosen_blocks.choose, size, alignment, frame);
 }
 
 static __attribute__((noinline)) void *malloc_otherwise(size_t size) {
-  if (undead_way & UNDEAD_WAY_OFF) return __libc_malloc(size);
   if (makes_detour()) return undead_detour_malloc(size, HOOK_FRAME);
   void *block = from_source(size, 16, HOOK_FRAME);
+  if (LIKELY(!block)) block = from_choice(size, 16, HOOK_FRAME);
   if (UNLIKELY(block)) return block;
   if (is_off()) return __libc_malloc(size);
   if (is_sampled()) JUMP malloc_sampled(size);
@@ -187,14 +205,36 @@ static __attribute__((noinline)) void *malloc_otherwise(size_t size) {
 // A hook that interrupted another one, and threads of the tool, take the long way.
 UNDEAD_INLINE bool is_outermost(void) { return LIKELY(!(undead_thread.in_hook | undead_thread.ignored)); }
 
+// Then it begins anew, and is not counted twice.
+static __attribute__((noinline)) void *malloc_chosen(size_t size) {
+  void *block = ask_source(undead_chosen_blocks.choose, size, 16, HOOK_FRAME);
+  if (block) return block;
+  undead_thread.choice_left++;
+  JUMP malloc_otherwise(size);
+}
+
 UNDEAD_HOOK void *malloc(size_t size) {
   uint32_t way = undead_way;
-  if (UNLIKELY(!(way & UNDEAD_WAY_SHORT)) || UNLIKELY(size > LARGEST_CACHED_BLOCK) || UNLIKELY(!is_outermost()))
+  if (UNLIKELY(!(way & UNDEAD_WAY_SHORT))) {
+    if (way & UNDEAD_WAY_ONLY_CHOOSES) {
+      if (UNLIKELY(--undead_thread.choice_left < 0)) JUMP malloc_chosen(size);
+      return __libc_malloc(size);
+    }
+    if (way & UNDEAD_WAY_OFF) return __libc_malloc(size);
     JUMP malloc_otherwise(size);
+  }
+  if (UNLIKELY(size > LARGEST_CACHED_BLOCK) || UNLIKELY(!is_outermost())) JUMP malloc_otherwise(size);
+  if (UNLIKELY(way & UNDEAD_WAY_CHOOSES) && UNLIKELY(--undead_thread.choice_left < 0)) JUMP malloc_chosen(size);
   if (UNLIKELY(way & UNDEAD_WAY_EXTRAS)) JUMP malloc_with_extras(size);
   if (way & UNDEAD_WAY_STACKS) JUMP malloc_traced(size);
   if (way & UNDEAD_WAY_SAMPLED) JUMP malloc_lean(size);
   JUMP malloc_bare(size);
+}
+
+// In a hook.
+UNDEAD_INLINE void give_back(void *block, undead_frame caller) {
+  if (undead_block_is_chosen(block)) undead_chosen_blocks.take_back(block, caller.pc, caller.sp, caller.bp);
+  else __libc_free(block);
 }
 
 static __attribute__((noinline)) void free_unless_kept(void *block, undead_frame caller) {
@@ -202,7 +242,7 @@ static __attribute__((noinline)) void free_unless_kept(void *block, undead_frame
   if (block && filter && filter(block, caller.pc, caller.sp, caller.bp)) return;
   undead_hook_enter();
   forget(block);
-  __libc_free(block);
+  give_back(block, caller);
   undead_hook_leave();
 }
 
@@ -210,7 +250,14 @@ static __attribute__((noinline)) void free_unless_kept(void *block, undead_frame
 static __attribute__((noinline)) void free_sampled(void *block) {
   undead_hook_enter();
   forget_sampled(block);
-  __libc_free(block);
+  give_back(block, caller_of(HOOK_FRAME));
+  undead_hook_leave();
+}
+
+static __attribute__((noinline)) void free_recorded(void *block) {
+  undead_hook_enter();
+  forget(block);
+  give_back(block, caller_of(HOOK_FRAME));
   undead_hook_leave();
 }
 
@@ -222,26 +269,27 @@ static __attribute__((noinline)) void free_otherwise(void *block) {
   } else if (UNLIKELY(undead_free_filter != NULL)) {
     free_unless_kept(block, caller_of(HOOK_FRAME));
   } else if (is_off()) {
-    forget(block);   // recording may have been on before
+    // Recording may have been on before, and what is chosen lies in a leaf as well.
+    if (UNLIKELY(leaf_of(block) != NULL)) {
+      if (undead_block_is_chosen(block)) JUMP free_recorded(block);
+      forget(block);
+    }
     __libc_free(block);
   } else {
-    undead_hook_enter();
-    forget(block);
-    __libc_free(block);
-    undead_hook_leave();
+    JUMP free_recorded(block);
   }
 }
 
 static __attribute__((noinline)) void free_by_glibc(void *block) {
   undead_hook_enter_first();
-  __libc_free(block);
+  give_back(block, caller_of(HOOK_FRAME));
   undead_hook_leave();
 }
 
 static __attribute__((noinline)) void free_sampled_outermost(void *block) {
   undead_hook_enter_first();
   forget_sampled(block);
-  if (!undead_cache_give(block)) __libc_free(block);
+  if (!undead_cache_give(block)) give_back(block, caller_of(HOOK_FRAME));
   undead_hook_leave();
 }
 
@@ -309,8 +357,19 @@ UNDEAD_INLINE void *resize(void *old, size_t size, const hook_frame *frame) {
   return block;
 }
 
+// glibc must not see a block of the pool.
+static __attribute__((noinline)) void *resize_chosen(void *old, size_t size) {
+  void *block = size ? malloc(size) : NULL;
+  if (!block && size) return NULL;
+  size_t kept = usable_size(old);
+  if (block) __builtin_memcpy(block, old, kept < size ? kept : size);
+  free(old);
+  return block;
+}
+
 UNDEAD_HOOK void *realloc(void *old, size_t size) {
   if (makes_detour()) return undead_detour_realloc(old, size, HOOK_FRAME);
+  if (undead_block_is_chosen(old)) return resize_chosen(old, size);
   if (is_sampled()) return resize_sampled(old, size, HOOK_FRAME);
   return resize(old, size, HOOK_FRAME);
 }
@@ -322,6 +381,7 @@ UNDEAD_HOOK void *reallocarray(void *old, size_t count, size_t size) {
     return NULL;
   }
   if (makes_detour()) return undead_detour_realloc(old, total, HOOK_FRAME);
+  if (undead_block_is_chosen(old)) return resize_chosen(old, total);
   if (is_sampled()) return resize_sampled(old, total, HOOK_FRAME);
   return resize(old, total, HOOK_FRAME);
 }
@@ -362,6 +422,7 @@ UNDEAD_HOOK int posix_memalign(void **result, size_t alignment, size_t size) {
   if (makes_detour()) return undead_detour_posix_memalign(result, alignment, size, HOOK_FRAME);
   if (alignment < sizeof(void *) || (alignment & (alignment - 1)) != 0) return EINVAL;
   void *block = from_source(size, alignment, HOOK_FRAME);
+  if (LIKELY(!block)) block = from_choice(size, alignment, HOOK_FRAME);
   if (LIKELY(!block)) block = allocate_aligned(alignment, size, HOOK_FRAME);
   if (!block) return ENOMEM;
   *result = block;

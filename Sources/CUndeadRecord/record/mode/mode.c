@@ -42,6 +42,17 @@ bool undead_record_samples(void) {
   return undead_sample_wanted();
 }
 
+bool undead_record_is_left_out(void) {
+  // The variables may be hidden from the program later: the first answer counts.
+  static int known;
+  if (known == 0) {
+    const char *zombies = undead_setting("UNDEAD_ZOMBIES");
+    bool only = zombies && strcmp(zombies, "sampled") == 0 && !undead_setting("UNDEAD_STACKS") && !undead_setting("UNDEAD_SAMPLE");
+    known = only && !undead_record_runs_tests() ? 1 : -1;
+  }
+  return known > 0;
+}
+
 static undead_mode mode_with_backtraces(void) {
   if (undead_record_stacks_wanted() == UNDEAD_STACKS_NONE) return UNDEAD_RECORD_BLOCKS;
   if (undead_record_samples()) return UNDEAD_RECORD_SAMPLED;
@@ -62,6 +73,7 @@ int32_t undead_record_decide(void) {
   if (session) on = on && !undead_record_is_sandboxed() && undead_record_is_meant_here();
   // Assertions in a test program that links Undead have to know all allocations.
   else on = on && ((wanted && strcmp(wanted, "1") == 0) || undead_record_runs_tests());
+  on = on && !undead_record_is_left_out();
   int32_t expected = UNDEAD_RECORD_UNDECIDED;
   int32_t decided = on ? (int32_t)mode_with_backtraces() : UNDEAD_RECORD_OFF;
   if (!__atomic_compare_exchange_n(&undead_record_mode, &expected, decided, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))

@@ -3,13 +3,11 @@
 #include "record/sample.h"
 #include "platform/system/environment.h"
 #include "platform/memory/own_data.h"
-#include "platform/processor/processor.h"
-#include "platform/memory/spread.h"
 #include "platform/memory/thread_state.h"
 #include "record/generations.h"
 #include "record/samples/sample_governor.h"
 #include "record/samples/sample_lock.h"
-#include "record/samples/sample_math.h"
+#include "record/way/sample_math.h"
 #include "record/samples/sample_stacks.h"
 #include "record/sample_table.h"
 #include "unwind/backtrace.h"
@@ -69,8 +67,7 @@ static void draw(undead_thread_state *thread) {
 
 // The first gap of a thread; what it has allocated is off it already.
 static void begin_thread(undead_thread_state *thread) {
-  uint64_t seed = ((uintptr_t)thread ^ undead_spread(undead_ticks())) * 0xBF58476D1CE4E5B9ull;
-  thread->sample_seed = (seed ^ seed >> 31) | 1;
+  thread->sample_seed = undead_random_seed(thread);
   int64_t allocated = thread->sample_left;
   draw(thread);
   thread->sample_left += allocated;

@@ -2,10 +2,30 @@
 #if UNDEAD_SUPPORTED
 #include "record/block_source.h"
 #include "platform/memory/own_data.h"
+#include "platform/memory/spread.h"
+#include "platform/memory/thread_state.h"
+#include "platform/processor/processor.h"
+#include "record/way/sample_math.h"
 #include "record/way.h"
 
 void undead_block_source_set(undead_block_source_function source) {
   __atomic_store_n(&undead_block_source, source, __ATOMIC_SEQ_CST);
   undead_way_choose();
+}
+
+void undead_block_choice_set(bool on) {
+  __atomic_store_n(&undead_blocks_are_chosen, on, __ATOMIC_SEQ_CST);
+  undead_way_choose();
+}
+
+// Geometric: how often a coin with the chance 1 / `one_in` falls on the other side, from an exponential distance in units of
+// -ln(1 - 1 / one_in).
+int64_t undead_block_choice_draw(uint32_t one_in) {
+  undead_thread_state *thread = &undead_thread;
+  if (!thread->choice_seed) thread->choice_seed = undead_random_seed(thread);
+  if (one_in <= 1) return 0;
+  double p = 1.0 / one_in, unit = 0, power = p;
+  for (int term = 1; power / term > 1e-18; term++, power *= p) unit += power / term;
+  return (int64_t)(undead_exponential(undead_random_next(&thread->choice_seed)) / unit);
 }
 #endif

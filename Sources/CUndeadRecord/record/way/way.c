@@ -19,6 +19,8 @@ volatile int32_t undead_record_mode = UNDEAD_RECORD_UNDECIDED;
 int32_t undead_allocator_detour = 1;   // not known (other_allocator.c)
 undead_allocator undead_next;
 undead_block_source_function volatile undead_block_source;
+undead_block_pool undead_chosen_blocks;
+bool undead_blocks_are_chosen;
 undead_free_filter_function volatile undead_free_filter;
 bool undead_sparse_used, undead_avoids_addresses;
 uint32_t undead_open_scopes;
@@ -48,6 +50,9 @@ static uint32_t choose(void) {
   uint32_t way = has_extras(mode) ? UNDEAD_WAY_EXTRAS : 0;
   if (undead_allocator_detour) return way;
   if (!undead_block_source) way |= way_of_mode(mode);
+  bool chooses = __atomic_load_n(&undead_blocks_are_chosen, __ATOMIC_SEQ_CST);
+  if (chooses && way & UNDEAD_WAY_OFF) way ^= UNDEAD_WAY_OFF | UNDEAD_WAY_ONLY_CHOOSES;
+  if (chooses && way & UNDEAD_WAY_SHORT) way |= UNDEAD_WAY_CHOOSES;
   bool words = mode > UNDEAD_RECORD_OFF && mode != UNDEAD_RECORD_SAMPLED;
   return words && !undead_free_filter && !undead_sparse_used ? way | UNDEAD_WAY_FREE : way;
 }

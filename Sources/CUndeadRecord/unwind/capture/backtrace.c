@@ -148,6 +148,11 @@ bool undead_backtrace_walk(uintptr_t pc, uintptr_t sp, uintptr_t bp, undead_walk
   return true;
 }
 
+uint32_t undead_backtrace_keep(const uint32_t *indices, uint32_t frames) {
+  uint32_t id = undead_store_prepare() ? undead_store_add(indices, frames) : 0;
+  return id ? id : undead_backtrace_none;
+}
+
 static void capture_cached_in_room(void *context) {
   capture *wanted = context;
   wanted->id = undead_capture_cached(wanted->cache, wanted->thread->stack_high, wanted->frame, true);

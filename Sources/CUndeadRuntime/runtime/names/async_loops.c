@@ -4,7 +4,6 @@
 // "BaseTQ1_" and "BaseTY2_" are parts of "Base". A part names the next one by an address relative to the instruction: it is the
 // argument of swift_task_switch, or stored in the frame that is called. So the search goes over four bytes at a time, without
 // decoding instructions: a number that happens to lead to the first byte of a part of the same function is no accident.
-#define _GNU_SOURCE
 #include "platform/maps/maps.h"
 #include "platform/memory/index_map.h"
 #include "platform/memory/own_data.h"

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "scan/roots/kernel_held.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"

@@ -5,6 +5,7 @@
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "record/registry.h"
+#include "zombies/catch/pool_fault.h"
 #include "zombies/kept/guard_pages.h"
 #include "zombies/reports/log.h"
 #include "zombies/reports/report.h"
@@ -124,6 +125,8 @@ static bool is_our_own(const ucontext_t *context) {
 static bool look_at(int signal, const siginfo_t *info, const ucontext_t *context) {
   // Sent by somebody; a fault of our own; or one of a crash reporter, which reads all memory.
   if (info->si_code <= 0 || undead_zombies.dying || is_our_own(context)) return false;
+  bool goes_on;
+  if (signal == SIGSEGV && undead_pool_fault(info, context, &goes_on)) return goes_on;
   uintptr_t object = undead_guard_object((uintptr_t)info->si_addr);
   if (signal == SIGSEGV && object) return guard_fault(info, context, object);
   // Another thread has opened the page since.

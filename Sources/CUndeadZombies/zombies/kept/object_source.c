@@ -32,6 +32,7 @@ static struct {
     uintptr_t pc;            // return address of swift_slowAlloc; 0: not known
     int saved;               // where the metadata is saved, in words below the frame pointer
   } makers[MAKERS];          // swift_allocObject, swift_allocBox
+  uintptr_t tasks_low, tasks_high;   // the library that allocates tasks, and the memory of what they run
 } known;
 
 // What was seen of the last block that the learning thread asked for.
@@ -85,12 +86,22 @@ static void learn_box(void) {
   if (number && allocate) learn_maker(1, allocate(number).object);
 }
 
+static void learn_tasks(void) {
+  undead_find_object_function find_object = undead_find_object();
+  void *create = undead_symbol(RTLD_DEFAULT, "swift_task_create");
+  undead_found_object found;
+  if (!find_object || !create || find_object(create, &found) != 0) return;
+  known.tasks_low = (uintptr_t)found.map_start;
+  known.tasks_high = (uintptr_t)found.map_end;
+}
+
 bool undead_object_source_learn(void) {
   if (known.pc[0] && known.pc[1]) return true;
   learner = &undead_thread;
   undead_block_source_set(see);
   bool learned = learn_way(0, 7) && learn_way(1, 15);
   if (learned) learn_box();
+  if (learned) learn_tasks();
   undead_block_source_set(NULL);
   learner = NULL;
   return learned;
@@ -107,14 +118,22 @@ static void *allocate(uintptr_t isa, size_t size, size_t alignment, uintptr_t pc
   return object;
 }
 
-void *undead_object_source(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  if (pc != known.pc[0] && pc != known.pc[1]) return NULL;
+undead_block_purpose undead_object_source_purpose(uintptr_t pc, uintptr_t bp, uintptr_t *isa) {
+  if (pc != known.pc[0] && pc != known.pc[1])
+    return pc - known.tasks_low < known.tasks_high - known.tasks_low ? UNDEAD_BLOCK_RAW : UNDEAD_BLOCK_OF_OTHERS;
   const uintptr_t *frame = (const uintptr_t *)bp;
   int maker = 0;
   while (maker < MAKERS && frame[1] != known.makers[maker].pc) maker++;
-  if (maker == MAKERS || !undead_zombie_enter()) return NULL;
+  if (maker == MAKERS) return UNDEAD_BLOCK_RAW;
+  *isa = frame[-known.makers[maker].saved];
+  return UNDEAD_BLOCK_OBJECT;
+}
+
+void *undead_object_source(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  uintptr_t isa;
+  if (undead_object_source_purpose(pc, bp, &isa) != UNDEAD_BLOCK_OBJECT || !undead_zombie_enter()) return NULL;
   undead_hook_enter();
-  void *object = allocate(frame[-known.makers[maker].saved], size, alignment, pc, sp, bp);
+  void *object = allocate(isa, size, alignment, pc, sp, bp);
   undead_zombie_leave();
   undead_hook_leave();
   return object;

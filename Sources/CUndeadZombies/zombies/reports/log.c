@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "zombies/reports/log.h"
+#include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/system/own_file.h"
 #include "zombies/reports/log_modules.h"
@@ -62,7 +63,9 @@ static bool may_grow(void) {
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= FILE_BYTES;
 }
 
+// Without a directory the log is this process's alone, for undead_zombies_copy_log().
 static log_header *map_file(void) {
+  if (!directory[0]) return undead_map(FILE_BYTES);
   char path[PATH_BYTES], *end = path + sizeof path, *at = append_text(path, end, directory);
   at = append_text(at, end, "/");
   at = append_number(at, end, (uint32_t)getpid());
@@ -92,7 +95,7 @@ void undead_zombie_log_set_flags(uint32_t flags) {
 }
 
 void undead_zombie_log_begin(void) {
-  if (!directory[0] || log_file) return;
+  if (log_file) return;
   int saved = errno;
   log_pid = getpid();
   log_header *file = map_file();
@@ -222,6 +225,16 @@ void undead_zombie_log_void(undead_log_entry entry) {
 
 void undead_zombie_log_signal(int signal) {
   if (log_file && log_pid == getpid()) log_file->last_signal = (uint32_t)signal;
+}
+
+size_t undead_zombies_copy_log(void *to, size_t room) {
+  if (!log_file || log_pid != getpid()) return 0;
+  uint64_t used = __atomic_load_n(&log_file->used, __ATOMIC_ACQUIRE);
+  if (used > room) return 0;
+  memcpy(to, log_file, used);
+  // What has come since is not in the copy.
+  ((log_header *)to)->used = used;
+  return used;
 }
 
 void undead_zombie_log_counters(const undead_zombie_counters *counters) {

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include "zombies/reports/report.h"
 #include "platform/memory/memory.h"
+#include "platform/memory/own_data.h"
 #include "record/gate.h"
 #include "record/mode.h"
 #include "runtime/abi.h"
@@ -13,6 +14,7 @@
 #include "zombies/shared/state.h"
 #include "zombies/shared/threads.h"
 #include <errno.h>
+#include <linux/futex.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -115,7 +117,7 @@ static void fill_in(report *r, const undead_zombie_use *use, uint64_t count) {
   prctl(PR_GET_NAME, r->thread_name);
   if (find_dead(use, r)) {
     add_death(r);
-    if (!use->class) zombie->type = r->dead.class->name;
+    if (!use->class && r->dead.class) zombie->type = r->dead.class->name;
   }
   const undead_zombie_class *class = use->class ? use->class : r->dead.class;
   if (class && !class->is_context && use->field_offset != UNDEAD_ZOMBIE_NO_FIELD)
@@ -124,6 +126,7 @@ static void fill_in(report *r, const undead_zombie_use *use, uint64_t count) {
 }
 
 struct undead_zombie_finding {
+  undead_zombie_finding *next;   // that came before it
   undead_zombie_use use;
   report report;
 };
@@ -138,9 +141,41 @@ undead_zombie_finding *undead_zombie_finding_make(const undead_zombie_use *use, 
   return made;
 }
 
+// Findings that nobody was told of yet, the last one first, and how many were put there.
+static undead_zombie_finding *pending;
+static uint32_t arrivals;
+
+static void put_off(undead_zombie_finding *made) {
+  made->next = __atomic_load_n(&pending, __ATOMIC_ACQUIRE);
+  while (!__atomic_compare_exchange_n(&pending, &made->next, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {}
+  __atomic_add_fetch(&arrivals, 1, __ATOMIC_ACQ_REL);
+  syscall(SYS_futex, &arrivals, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
 void undead_zombie_finding_deliver(undead_zombie_finding *made, bool in_signal) {
-  undead_zombie_handler handler = in_signal ? NULL : __atomic_load_n(&undead_zombies.handler, __ATOMIC_ACQUIRE);
-  if (handler) handler(&made->report.zombie, undead_zombies.context);
+  undead_zombie_handler handler = __atomic_load_n(&undead_zombies.handler, __ATOMIC_ACQUIRE);
+  if (handler && in_signal && undead_zombies.sample) {
+    put_off(made);
+    return;
+  }
+  if (handler && !in_signal) handler(&made->report.zombie, undead_zombies.context);
+  undead_zombie_finding_drop(made);
+}
+
+static void deliver_in_order(undead_zombie_finding *last) {
+  if (!last) return;
+  deliver_in_order(last->next);
+  undead_zombie_finding_deliver(last, false);
+}
+
+void undead_zombies_wait(uint32_t milliseconds) {
+  uint32_t seen = __atomic_load_n(&arrivals, __ATOMIC_ACQUIRE);
+  deliver_in_order(__atomic_exchange_n(&pending, NULL, __ATOMIC_ACQ_REL));
+  struct timespec time = {.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000l};
+  int saved = errno;
+  syscall(SYS_futex, &arrivals, FUTEX_WAIT_PRIVATE, seen, &time, NULL, 0);
+  errno = saved;
+  deliver_in_order(__atomic_exchange_n(&pending, NULL, __ATOMIC_ACQ_REL));
 }
 
 void undead_zombie_finding_drop(undead_zombie_finding *made) { undead_unmap(made, sizeof *made); }

@@ -20,7 +20,8 @@ typedef struct {
 typedef struct undead_zombie_finding undead_zombie_finding;
 // NULL without memory.
 undead_zombie_finding *undead_zombie_finding_make(const undead_zombie_use *use, uint64_t count);
-// Calls the program's handler.
+// Calls the program's handler, and frees the finding. In a handler of a signal, one of sampled zombies waits for
+// undead_zombies_wait; others are in the log only.
 void undead_zombie_finding_deliver(undead_zombie_finding *finding, bool in_signal);
 void undead_zombie_finding_drop(undead_zombie_finding *finding);   // frees it
 

@@ -65,7 +65,6 @@ static void deliver(waiting *taken, bool in_signal) {
   if (!taken->finding) return;
   undead_count(&undead_zombie_counts.reports);
   undead_zombie_finding_deliver(taken->finding, in_signal);
-  undead_zombie_finding_drop(taken->finding);
 }
 
 // A free place, or one that has nothing to report any more; NULL if there is none.
@@ -145,10 +144,7 @@ void undead_zombie_used(const undead_zombie_use *use, bool in_signal) {
   bool wanted = undead_site_count(use, &count);
   if (wanted) undead_count(&undead_zombie_counts.reports);
   undead_zombie_finding *made = wanted ? undead_zombie_finding_make(use, count) : NULL;
-  if (made) {
-    undead_zombie_finding_deliver(made, in_signal);
-    undead_zombie_finding_drop(made);
-  }
+  if (made) undead_zombie_finding_deliver(made, in_signal);
   undead_zombie_leave();
   errno = saved;
 }

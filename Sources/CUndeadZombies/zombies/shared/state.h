@@ -9,6 +9,7 @@
 typedef struct {
   bool active;
   bool guard;
+  uint32_t sample;     // sampled: one of so many; else 0
   bool dying;          // a zombie has stopped the program: faults that follow are none of ours
   uint32_t policy;     // undead_zombie_policy
   uint32_t repeats;

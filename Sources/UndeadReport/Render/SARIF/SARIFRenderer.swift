@@ -16,10 +16,13 @@ package enum SARIFRenderer {
   /// - Parameters:
   ///   - report: what was found.
   ///   - options: `directory` is the root of the repository.
-  package static func render(_ report: LeakReport, options: TextOptions = TextOptions()) throws -> Data {
+  ///   - hosts: of merged reports, how many hosts have a finding, by its signature.
+  package static func render(
+    _ report: LeakReport, options: TextOptions = TextOptions(), hosts: [String: Int] = [:]
+  ) throws -> Data {
     var options = options
     options.color = false
-    var builder = SARIFBuilder(program: report.process.path, options)
+    var builder = SARIFBuilder(program: report.process.path, options, hosts: hosts)
     let findings = Findings(report, byCulprit: options.groupsByCulprit)
     for group in findings.leaks { builder.add(group) }
     for zombie in findings.zombies { builder.add(zombie: zombie) }
@@ -33,12 +36,14 @@ package enum SARIFRenderer {
 struct SARIFBuilder {
   private let program: String
   private let options: TextOptions
+  private let hosts: [String: Int]
   private var rules = SARIFRules()
   private var places: SARIFPlaces
   private var results: [SARIF.Result] = []
 
-  init(program: String, _ options: TextOptions) {
+  init(program: String, _ options: TextOptions, hosts: [String: Int] = [:]) {
     self.program = program
+    self.hosts = hosts
     self.options = options
     places = SARIFPlaces(options)
   }
@@ -98,6 +103,7 @@ struct SARIFBuilder {
       result.locations[0].logicalLocations = [places.function(StackText.function(used))]
     }
     result.properties = properties(zombie, signatures: [zombie.signature])
+    for mark in zombie.marks { result.properties?[mark] = .bool(true) }
     results.append(result)
   }
 
@@ -158,6 +164,7 @@ struct SARIFBuilder {
       "kind": .string(finding.cause), "signatures": .array(signatures.map { .string($0) }),
     ]
     properties["advice"] = finding.advice.map { .string($0) }
+    properties["hosts"] = signatures.compactMap { hosts[$0] }.max().map { .integer($0) }
     return properties
   }
 

@@ -5,7 +5,7 @@
 #include "record/registry.h"
 #include "record/sample.h"
 #include "record/samples/sample_governor.h"
-#include "record/samples/sample_math.h"
+#include "record/way/sample_math.h"
 #include "record/sparse.h"
 #include "unwind/backtrace.h"
 #include "unwind/store/store.h"

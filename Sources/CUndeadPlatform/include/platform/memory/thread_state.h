@@ -15,6 +15,8 @@ typedef struct {
   volatile uint32_t ignored;   // > 0: allocations of this thread are the tool's own and are not registered
   int64_t sample_left;         // bytes until the next sample (sample.h)
   uint64_t sample_seed;        // 0: none was drawn yet
+  int64_t choice_left;         // blocks until the next one that is chosen (block_source.h)
+  uint64_t choice_seed;        // 0: none was drawn yet
   const void *no_cache;        // always NULL (record/way/thread_cache.h)
   uint32_t sample_mean;        // that `sample_left` was drawn with
   void *unwind_cache;          // undead_unwind_cache; NULL until the first backtrace

@@ -1,5 +1,7 @@
 // The two functions of a sample, without libm: a preloaded library must not need it.
 #pragma once
+#include "platform/memory/spread.h"
+#include "platform/processor/processor.h"
 #include <stdint.h>
 
 #define UNDEAD_LN_2 0.693147180559945309
@@ -12,6 +14,12 @@ static inline uint64_t undead_random_next(uint64_t *state) {
   x ^= x >> 27;
   *state = x;
   return x * 0x2545F4914F6CDD1Dull;
+}
+
+// For the calling thread; never 0.
+static inline uint64_t undead_random_seed(const void *thread) {
+  uint64_t seed = ((uintptr_t)thread ^ undead_spread(undead_ticks())) * 0xBF58476D1CE4E5B9ull;
+  return (seed ^ seed >> 31) | 1;
 }
 
 // -ln(u) of a uniform u in (0, 1], from its 64 random bits: exponential with mean 1.

@@ -1,0 +1,208 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+// What was done to a dead block of the pool shows where the access happened: by the name of the runtime's function, else by the
+// part of the block.
+#define _GNU_SOURCE
+#include "zombies/catch/pool_fault.h"
+#include "platform/images/c_library.h"
+#include "platform/memory/own_data.h"
+#include "platform/memory/memory.h"
+#include "platform/memory/thread_state.h"
+#include "platform/processor/words.h"
+#include "runtime/abi.h"
+#include "unwind/backtrace.h"
+#include "unwind/pc_table.h"
+#include "zombies/functions/functions.h"
+#include "zombies/kept/chosen.h"
+#include "zombies/reports/log.h"
+#include "zombies/reports/waiting.h"
+#include "zombies/shared/state.h"
+#include "zombies/classes/zombie_class.h"
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+enum { FAULT_IS_WRITE = 2, FRAMES_LOOKED_AT = 6 };
+
+static const struct {
+  const char *prefix;
+  undead_zombie_kind kind;
+} functions[] = {
+    {"swift_retain", UNDEAD_ZOMBIE_RETAIN},          {"swift_nonatomic_retain", UNDEAD_ZOMBIE_RETAIN},
+    {"swift_bridgeObjectRetain", UNDEAD_ZOMBIE_RETAIN}, {"swift_nonatomic_bridgeObjectRetain", UNDEAD_ZOMBIE_RETAIN},
+    {"swift_tryRetain", UNDEAD_ZOMBIE_RETAIN},       {"swift_weak", UNDEAD_ZOMBIE_RETAIN},
+    {"swift_unownedRetainStrong", UNDEAD_ZOMBIE_UNOWNED}, {"swift_nonatomic_unownedRetainStrong", UNDEAD_ZOMBIE_UNOWNED},
+    {"swift_unownedCheck", UNDEAD_ZOMBIE_UNOWNED},
+    {"swift_unownedRetain", UNDEAD_ZOMBIE_RETAIN},   {"swift_unownedRelease", UNDEAD_ZOMBIE_RELEASE},
+    {"swift_release", UNDEAD_ZOMBIE_RELEASE},        {"swift_nonatomic_release", UNDEAD_ZOMBIE_RELEASE},
+    {"swift_bridgeObjectRelease", UNDEAD_ZOMBIE_RELEASE}, {"swift_nonatomic_bridgeObjectRelease", UNDEAD_ZOMBIE_RELEASE},
+    {"swift_setDeallocating", UNDEAD_ZOMBIE_RELEASE}, {"swift_dealloc", UNDEAD_ZOMBIE_RELEASE},
+    {"swift_dynamicCast", UNDEAD_ZOMBIE_CAST},       {"swift_conformsToProtocol", UNDEAD_ZOMBIE_CAST},
+};
+
+typedef struct {
+  const void *runtime;     // where the library lies
+  undead_zombie_kind kind;
+} naming;
+
+static undead_zombie_kind kind_of_function(const char *name) {
+  for (size_t i = 0; name && i < sizeof functions / sizeof *functions; i++)
+    if (!strncmp(name, functions[i].prefix, strlen(functions[i].prefix))) return functions[i].kind;
+  return 0;
+}
+
+// The innermost function of the runtime that has a name for what it does.
+static void find_function(void *context, const uint32_t *indices, uint32_t count) {
+  naming *self = context;
+  Dl_info info;
+  for (uint32_t i = 0; i < count && i < FRAMES_LOOKED_AT && !self->kind; i++) {
+    const void *at = (const void *)(undead_pcs[indices[i]].pc - 1);
+    if (!undead_find_address(at, &info) || info.dli_fbase != self->runtime) return;
+    self->kind = kind_of_function(info.dli_sname);
+  }
+}
+
+static undead_zombie_kind kind_of_touch(const undead_zombie_use *use, bool is_fence) {
+  if (is_fence) return UNDEAD_ZOMBIE_OVERFLOW;
+  if (use->class && use->class->is_context) return UNDEAD_ZOMBIE_CLOSURE;
+  // free() and realloc() look at the block themselves.
+  if (undead_thread.in_hook) return UNDEAD_ZOMBIE_RELEASE;
+  if (!use->class) return UNDEAD_ZOMBIE_FIELD;
+  Dl_info info;
+  naming found = {0};
+  if (undead_find_address((const void *)undead_swift_real[UNDEAD_SWIFT_RETAIN], &info)) found.runtime = info.dli_fbase;
+  undead_backtrace_walk(use->pc, use->sp, use->bp, find_function, &found);
+  if (found.kind) return found.kind;
+  return use->field_offset < ABI_OBJECT_REFCOUNT ? UNDEAD_ZOMBIE_METHOD : UNDEAD_ZOMBIE_FIELD;
+}
+
+// Sets the method that the isa was read for, if the code that follows shows it: `mov (object), isa`, and then a call, or a load of
+// the method's address, through the isa. Bytes that are none of these would have to name a slot with a method.
+static void find_method(undead_zombie_use *use, const uint8_t *code) {
+  enum { LOAD = 0x8B, CALL = 0xFF, LOOKED_AT = 48, LONGEST = 9 };
+  if (!undead_pages_are_readable((uintptr_t)code, LOOKED_AT + LONGEST)) return;
+  uint8_t rex = (code[0] & 0xF0) == 0x40 ? *code++ : 0;
+  if (code[0] != LOAD) return;
+  unsigned isa = (code[1] >> 3 & 7) | (rex & 4) << 1;
+  for (const uint8_t *start = code + 2, *at = start; at < start + LOOKED_AT; at++) {
+    const uint8_t *op = (at[0] & 0xF0) == 0x40 ? at + 1 : at;
+    unsigned base = (op[1] & 7) | (op > at ? at[0] & 1 : 0) << 3, mode = op[1] >> 6;
+    bool is_call = op[0] == CALL && (op[1] >> 3 & 7) == 2;
+    if ((!is_call && op[0] != LOAD) || base != isa || mode == 0 || mode == 3) continue;
+    const uint8_t *displacement = op + ((base & 7) == 4 ? 3 : 2);
+    int32_t offset = *(const int8_t *)displacement;
+    if (mode == 2) memcpy(&offset, displacement, sizeof offset);
+    uint32_t slot = (uint32_t)offset / 8;
+    if (offset <= 0 || offset % 8 || slot >= use->class->slot_count || !(use->class->methods[slot] & UNDEAD_SLOT_IS_METHOD)) continue;
+    use->accessor = use->class->methods[slot] & ABI_METHOD_KIND_MASK;
+    use->implementation = word_at(use->class->original + (uint32_t)offset);
+    return;
+  }
+}
+
+// MARK: Order
+
+// When a thread of this process began, in nanoseconds of CLOCK_MONOTONIC; 0 if it is not known.
+static uint64_t beginning_of(int32_t thread) {
+  enum { FIELDS_AFTER_NAME = 20 };
+  char path[64], text[512];
+  snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
+  int file = open(path, O_RDONLY | O_CLOEXEC);
+  ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
+  if (file >= 0) close(file);
+  if (length <= 0) return 0;
+  text[length] = 0;
+  const char *at = strrchr(text, ')');
+  for (int i = 0; at && i < FIELDS_AFTER_NAME; i++) at = strchr(at + 1, ' ');
+  uint64_t ticks = 0;
+  for (at = at ? at + 1 : ""; *at >= '0' && *at <= '9'; at++) ticks = ticks * 10 + (uint64_t)(*at - '0');
+  struct timespec boot = {0}, now = {0};
+  clock_gettime(CLOCK_BOOTTIME, &boot);
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  uint64_t since_boot = ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+  uint64_t asleep = (uint64_t)(boot.tv_sec - now.tv_sec) * 1000000000u + (uint64_t)(boot.tv_nsec - now.tv_nsec);
+  return since_boot > asleep ? since_boot - asleep : 0;
+}
+
+// True if nothing shows that the death came before the use, but that it did: not one thread, task or actor; the thread that freed
+// the block has not ended, and the one that uses it was there before.
+static bool is_race(const undead_pool_slot *slot) {
+  enum { TICKS = 20000000 };   // nanoseconds: the clocks may differ by so much
+  undead_pool_actor user = undead_chosen_actor();
+  const undead_pool_actor *killer = &slot->killer;
+  if (!slot->death || user.thread == killer->thread) return false;
+  if (user.task && user.task == killer->task) return false;
+  if (user.executor && user.executor == killer->executor) return false;
+  if (syscall(SYS_tgkill, getpid(), killer->thread, 0) != 0) return false;
+  return beginning_of(user.thread) + TICKS < slot->death;
+}
+
+// MARK: Reports
+
+static uint32_t keep_frames(const undead_pool_frames *frames) {
+  return frames->count ? undead_backtrace_keep(frames->indices, frames->count) : UNDEAD_BACKTRACE_NONE;
+}
+
+static void report(const siginfo_t *info, const ucontext_t *context, const undead_pool_slot *slot, bool is_fence) {
+  const greg_t *registers = context->uc_mcontext.gregs;
+  undead_dead dead = {
+      .object = slot->block,
+      .class = slot->isa ? undead_zombie_class_of(slot->isa) : NULL,
+      .size = slot->size,
+      .death = slot->death,
+      .allocation = keep_frames(&slot->allocation),
+      .deallocation = keep_frames(&slot->deallocation),
+      .thread = slot->killer.place,
+  };
+  undead_zombie_use use = {
+      .flags = UNDEAD_ZOMBIE_IS_GUARDED | UNDEAD_ZOMBIE_IS_SAMPLED,
+      .field_offset = (uint32_t)((uintptr_t)info->si_addr - slot->block),
+      .object = slot->block,
+      .class = dead.class,
+      .type = "raw memory",
+      // Frames are looked up at the byte before their address.
+      .pc = (uintptr_t)registers[REG_RIP] + 1,
+      .sp = (uintptr_t)registers[REG_RSP],
+      .bp = (uintptr_t)registers[REG_RBP],
+      .dead = &dead,
+  };
+  if (registers[REG_ERR] & FAULT_IS_WRITE) use.flags |= UNDEAD_ZOMBIE_IS_WRITE;
+  if (is_race(slot)) use.flags |= UNDEAD_ZOMBIE_IS_RACE;
+  use.kind = kind_of_touch(&use, is_fence);
+  if (use.kind == UNDEAD_ZOMBIE_METHOD) find_method(&use, (const uint8_t *)registers[REG_RIP]);
+  if (use.kind != UNDEAD_ZOMBIE_FIELD && use.kind != UNDEAD_ZOMBIE_OVERFLOW && use.kind != UNDEAD_ZOMBIE_CLOSURE)
+    use.field_offset = UNDEAD_ZOMBIE_NO_FIELD;
+  undead_zombie_used(&use, true);
+  undead_chosen_watch(slot);
+}
+
+bool undead_pool_fault(const siginfo_t *info, const ucontext_t *context, bool *goes_on) {
+  uintptr_t address = (uintptr_t)info->si_addr;
+  undead_pool_slot slot;
+  bool is_fence;
+  if (!undead_pool_holds(address)) return false;
+  if (!undead_pool_touched(address, &slot, &is_fence)) {
+    // Another thread has opened the page since, or it is no block's.
+    *goes_on = undead_pool_is_open(address);
+    return true;
+  }
+  *goes_on = true;
+  if (!undead_zombies.active) return true;
+  report(info, context, &slot, is_fence);
+  if (undead_zombies.policy != UNDEAD_ZOMBIE_TRAP) return true;
+  undead_zombie_log_signal(SIGSEGV);
+  undead_zombies.dying = true;
+  *goes_on = false;
+  return true;
+}
+#else
+bool undead_pool_fault(const siginfo_t *info, const ucontext_t *context, bool *goes_on) {
+  return (void)info, (void)context, *goes_on = false;
+}
+#endif
+#endif

@@ -1,0 +1,201 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+// Blocks are chosen at random, and for a while also by the place of a use that was found: then malloc asks here for each block
+// (record/block_source.h), which is dear, so it ends when the time or the number of blocks is over.
+#define _GNU_SOURCE
+#include "zombies/kept/chosen.h"
+#include "platform/memory/own_data.h"
+#include "platform/memory/thread_state.h"
+#include "record/block_source.h"
+#include "record/gate.h"
+#include "runtime/abi.h"
+#include "unwind/backtrace.h"
+#include "zombies/classes/type_lists.h"
+#include "zombies/classes/zombie_class.h"
+#include "zombies/kept/object_source.h"
+#include "zombies/shared/state.h"
+#include "zombies/shared/threads.h"
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { WATCHED = 8, WATCHED_SECONDS = 60, WATCHED_BLOCKS = 1 << 16, CALLS_TO_A_LOOK = 4096, ALIGNMENT = 16 };
+// Where the place shows in a backtrace: behind the runtime's functions.
+enum { FRAME_OF_RAW = 1, FRAME_OF_OBJECT = 2 };
+// How a dead object looks when the runtime frees its memory (kept/death.c).
+#define FREED ABI_REFCOUNT_DEAD
+
+static uint32_t one_in;
+static bool by_name;
+
+// A place where all blocks come to the pool.
+static struct watched_place {
+  int64_t until;             // seconds; 0: free
+  uintptr_t isa;             // 0: raw memory
+  uint32_t pc;               // index of the return address
+  int32_t blocks;            // that may still come
+} watched[WATCHED];
+static uint32_t calls;
+
+extern void *swift_task_getCurrent(void) __attribute__((swiftcall, weak));
+typedef struct {
+  const void *identity, *implementation;
+} executor;
+extern executor swift_task_getCurrentExecutor(void) __attribute__((swiftcall, weak));
+
+undead_pool_actor undead_chosen_actor(void) {
+  return (undead_pool_actor){
+      .thread = (int32_t)syscall(SYS_gettid),
+      .place = undead_thread_place(),
+      .task = swift_task_getCurrent ? swift_task_getCurrent() : NULL,
+      .executor = swift_task_getCurrentExecutor ? swift_task_getCurrentExecutor().identity : NULL,
+  };
+}
+
+static void copy_frames(void *context, const uint32_t *indices, uint32_t count) {
+  undead_pool_frames *frames = context;
+  frames->count = count < UNDEAD_POOL_FRAMES ? count : UNDEAD_POOL_FRAMES;
+  for (uint32_t i = 0; i < frames->count; i++) frames->indices[i] = indices[i];
+}
+
+static int64_t seconds(void) {
+  struct timespec time = {0};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  return time.tv_sec + 1;   // never 0
+}
+
+static uint32_t place_of(const undead_pool_frames *frames, uintptr_t isa) {
+  uint32_t frame = isa ? FRAME_OF_OBJECT : FRAME_OF_RAW;
+  return frame < frames->count ? frames->indices[frame] : 0;
+}
+
+// MARK: By place and by name
+
+static struct watched_place *watched_at(uintptr_t isa) {
+  for (int i = 0; i < WATCHED; i++)
+    if (watched[i].until && watched[i].isa == isa) return &watched[i];
+  return NULL;
+}
+
+static bool is_named(uintptr_t isa) {
+  const undead_zombie_class *class = by_name && isa ? undead_zombie_class_of(isa) : NULL;
+  return class && class->guard;
+}
+
+static void *allocate(size_t size, uintptr_t isa, bool anywhere, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  const undead_zombie_class *class = isa ? undead_zombie_class_of(isa) : NULL;
+  if (class && !class->keep) return NULL;
+  undead_pool_frames frames;
+  frames.count = 0;
+  undead_backtrace_walk(pc, sp, bp, copy_frames, &frames);
+  if (!anywhere) {
+    struct watched_place *place = watched_at(isa);
+    if (!place || place->pc != place_of(&frames, isa) || __atomic_fetch_sub(&place->blocks, 1, __ATOMIC_RELAXED) <= 0) return NULL;
+  }
+  return undead_pool_allocate(size, isa, &frames);
+}
+
+static void *allocate_in_hook(size_t size, uintptr_t isa, bool anywhere, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  if (!undead_zombie_enter()) return NULL;
+  undead_hook_enter();
+  void *block = allocate(size, isa, anywhere || is_named(isa), pc, sp, bp);
+  undead_zombie_leave();
+  undead_hook_leave();
+  return block;
+}
+
+static void *take_watched(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp);
+
+static void look_at_clock(void) {
+  int64_t time = seconds();
+  bool any = by_name;
+  for (int i = 0; i < WATCHED; i++) {
+    if (watched[i].until && (watched[i].until < time || watched[i].blocks <= 0))
+      __atomic_store_n(&watched[i].until, 0, __ATOMIC_RELEASE);
+    any = any || watched[i].until;
+  }
+  if (!any) undead_block_source_set(NULL);
+}
+
+static void *take_watched(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  uintptr_t isa = 0;
+  if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % CALLS_TO_A_LOOK == 0) look_at_clock();
+  if (alignment > ALIGNMENT || undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS) return NULL;
+  return watched_at(isa) || (by_name && isa) ? allocate_in_hook(size, isa, false, pc, sp, bp) : NULL;
+}
+
+void undead_chosen_watch(const undead_pool_slot *slot) {
+  struct watched_place *room = NULL;
+  int64_t until = seconds() + WATCHED_SECONDS;
+  uint32_t pc = place_of(&slot->allocation, slot->isa);
+  for (int i = 0; i < WATCHED && pc; i++) {
+    if (watched[i].until && watched[i].isa == slot->isa && watched[i].pc == pc) return;
+    if (!watched[i].until && !room) room = &watched[i];
+  }
+  if (!room || !pc || !undead_zombies.active) return;
+  room->isa = slot->isa;
+  room->pc = pc;
+  room->blocks = WATCHED_BLOCKS;
+  __atomic_store_n(&room->until, until, __ATOMIC_RELEASE);
+  undead_block_source_set(take_watched);
+}
+
+// MARK: At random
+
+static void *choose(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  undead_thread_state *thread = &undead_thread;
+  bool begins = !thread->choice_seed;
+  int64_t gap = undead_block_choice_draw(one_in);
+  // A thread begins with a gap, which this block is the first of.
+  thread->choice_left = begins && gap ? gap - 1 : begins ? undead_block_choice_draw(one_in) : gap;
+  uintptr_t isa = 0;
+  if ((begins && gap) || alignment > ALIGNMENT) return NULL;
+  if (undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS) return NULL;
+  return allocate_in_hook(size, isa, true, pc, sp, bp);
+}
+
+// MARK: Deaths
+
+// Of what was not known as an object when it was made, the counts tell it: the runtime makes some in ways of its own.
+static uintptr_t isa_of(uintptr_t block) {
+  const uint64_t *header = (const uint64_t *)block;
+  if (header[1] != FREED) return 0;
+  const undead_zombie_class *class = undead_zombie_class_of(header[0]);
+  return class ? header[0] : 0;
+}
+
+static void bury(uintptr_t block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  undead_pool_frames frames;
+  frames.count = 0;
+  undead_backtrace_walk(pc, sp, bp, copy_frames, &frames);
+  undead_pool_actor killer = undead_chosen_actor();
+  undead_pool_bury(block, isa_of(block), &killer, &frames);
+}
+
+static void take_back(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  // Freed again: a use like others, which the handler of the fault reports.
+  if (!undead_pool_is_open((uintptr_t)block)) (void)*(volatile const char *)block;
+  if (!undead_zombies.active || !undead_zombie_enter()) {
+    undead_pool_release((uintptr_t)block);
+    return;
+  }
+  bury((uintptr_t)block, pc, sp, bp);
+  undead_zombie_leave();
+}
+
+void undead_chosen_begin(uint32_t rate, bool names) {
+  one_in = rate;
+  by_name = names;
+  undead_chosen_blocks.choose = choose;
+  undead_chosen_blocks.take_back = take_back;
+  undead_block_choice_set(true);
+  if (names) undead_block_source_set(take_watched);
+}
+
+void undead_chosen_end(void) {
+  undead_block_choice_set(false);
+  by_name = false;
+  for (int i = 0; i < WATCHED; i++) watched[i].until = 0;
+  undead_block_source_set(NULL);
+}
+#endif

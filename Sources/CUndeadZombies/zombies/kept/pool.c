@@ -1,0 +1,211 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+// Slots wait in a queue for their next block: those that were never used, then the dead, in the order of their deaths. One of the
+// first quarter is taken, at random, so that a slot stays dead for as long as possible and nobody can foresee which one comes next.
+#define _GNU_SOURCE
+#include "zombies/kept/pool.h"
+#include "glibc/layout.h"
+#include "platform/memory/memory.h"
+#include "platform/memory/own_data.h"
+#include "platform/memory/page.h"
+#include "platform/processor/processor.h"
+#include "record/block_source.h"
+#include "record/registry.h"
+#include "zombies/shared/lock.h"
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { SLOT_BYTES = 2 * UNDEAD_PAGE, ALIGNMENT = 16, MOST_PAGES = 1 << 14 };
+
+static undead_pool_slot *slots;
+static uint16_t *queue;             // a ring of `slot_count` numbers
+static uint32_t slot_count, waiting_first, waiting_count;
+static undead_bounded_lock lock;
+static undead_pool_counters counters;
+static uint32_t dice = 1;
+
+// The first page of the range is a fence, too.
+static uintptr_t page_of(uint32_t index) { return undead_chosen_blocks.low + UNDEAD_PAGE + (uintptr_t)index * SLOT_BYTES; }
+static uintptr_t fence_of(uint32_t index) { return page_of(index) + UNDEAD_PAGE; }
+
+bool undead_pool_holds(uintptr_t address) { return undead_block_is_chosen((const void *)address); }
+
+// NULL for the first fence.
+static undead_pool_slot *slot_at(uintptr_t address) {
+  uintptr_t offset = address - undead_chosen_blocks.low;
+  return offset < UNDEAD_PAGE ? NULL : &slots[(offset - UNDEAD_PAGE) / SLOT_BYTES];
+}
+static uint32_t index_of(const undead_pool_slot *slot) { return (uint32_t)(slot - slots); }
+
+static bool protect(uintptr_t page, int protection) {
+  int saved = errno;
+  bool done = mprotect((void *)page, UNDEAD_PAGE, protection) == 0;
+  errno = saved;
+  return done;
+}
+
+bool undead_pool_prepare(uint32_t pages) {
+  if (undead_chosen_blocks.bytes) return true;
+  if (!pages) return false;
+  int saved = errno;
+  slot_count = pages < MOST_PAGES ? pages : MOST_PAGES;
+  size_t bytes = (size_t)slot_count * SLOT_BYTES + UNDEAD_PAGE;
+  if (!slots) slots = undead_map(slot_count * (sizeof *slots + sizeof *queue));
+  void *range = slots ? mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
+  bool done = range != MAP_FAILED && undead_own_memory(range, bytes);
+  // Without recording, free() looks at blocks in leaves of the registry only.
+  for (uintptr_t at = (uintptr_t)range; done && at < (uintptr_t)range + bytes; at += 1ul << UNDEAD_LEAF_SHIFT)
+    done = undead_registry_leaf_slow(at) && undead_registry_leaf_slow((uintptr_t)range + bytes - 1);
+  if (done) {
+    queue = (uint16_t *)(slots + slot_count);
+    for (uint32_t i = 0; i < slot_count; i++) queue[i] = (uint16_t)i;
+    waiting_count = slot_count;
+    dice = (uint32_t)undead_ticks() | 1;
+    madvise(range, bytes, MADV_NOHUGEPAGE);
+    undead_chosen_blocks.low = (uintptr_t)range;
+    __atomic_store_n(&undead_chosen_blocks.bytes, bytes, __ATOMIC_RELEASE);
+  } else if (range != MAP_FAILED) {
+    munmap(range, bytes);
+  }
+  errno = saved;
+  return done;
+}
+
+// MARK: With the lock
+
+static uint16_t *waiting_at(uint32_t place) { return &queue[(waiting_first + place) % slot_count]; }
+
+static undead_pool_slot *take_slot(void) {
+  if (!waiting_count) return NULL;
+  dice = dice * 1664525 + 1013904223;
+  uint16_t *chosen = waiting_at((uint32_t)((uint64_t)dice * (waiting_count / 4 + 1) >> 32)), *first = waiting_at(0);
+  uint16_t index = *chosen;
+  *chosen = *first;
+  waiting_first = (waiting_first + 1) % slot_count;
+  waiting_count--;
+  return &slots[index];
+}
+
+static void put_slot(undead_pool_slot *slot) { *waiting_at(waiting_count++) = (uint16_t)index_of(slot); }
+
+// False if the kernel refuses: there may be too many mappings, or too little memory.
+static bool open_slot(undead_pool_slot *slot) {
+  uint32_t index = index_of(slot);
+  if (slot->fence_open) slot->fence_open = !protect(fence_of(index), PROT_NONE);
+  if (slot->state == UNDEAD_POOL_DEAD) counters.dead_now--;
+  slot->state = UNDEAD_POOL_FREE;
+  return protect(page_of(index), PROT_READ | PROT_WRITE);
+}
+
+static undead_pool_slot *begin_block(size_t size, uintptr_t isa, const undead_pool_frames *allocation) {
+  undead_pool_slot *slot = take_slot();
+  if (slot && !open_slot(slot)) {
+    put_slot(slot);
+    slot = NULL;
+  }
+  if (!slot) {
+    counters.full++;
+    return NULL;
+  }
+  slot->block = fence_of(index_of(slot)) - ((size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1));
+  slot->size = size;
+  slot->isa = isa;
+  slot->death = 0;
+  slot->allocation = *allocation;
+  slot->deallocation.count = 0;
+  slot->state = UNDEAD_POOL_LIVE;
+  counters.chosen++;
+  return slot;
+}
+
+// MARK: Blocks
+
+void *undead_pool_allocate(size_t size, uintptr_t isa, const undead_pool_frames *allocation) {
+  if (!size || size > UNDEAD_PAGE - CHUNK_HEADER || !undead_lock_take(&lock)) return NULL;
+  undead_pool_slot *slot = begin_block(size, isa, allocation);
+  uintptr_t block = slot ? slot->block : 0;
+  undead_lock_release(&lock);
+  if (!block) return NULL;
+  memset((void *)block, 0, fence_of(index_of(slot)) - block);
+  // As guard pages do it: to malloc_usable_size(), a chunk that is a mapping of its own. It says no more than was asked for.
+  ((uint64_t *)block)[-1] = (((size + 7) & ~7ull) + CHUNK_HEADER) | CHUNK_MAPPED;
+  return (void *)block;
+}
+
+static uint64_t now(void) {
+  struct timespec time = {0};
+  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static undead_pool_slot *living(uintptr_t block) {
+  undead_pool_slot *slot = slot_at(block);
+  return slot && slot->state == UNDEAD_POOL_LIVE && slot->block == block ? slot : NULL;
+}
+
+bool undead_pool_bury(uintptr_t block, uintptr_t isa, const undead_pool_actor *killer, const undead_pool_frames *deallocation) {
+  if (!undead_lock_take(&lock)) return true;
+  undead_pool_slot *slot = living(block);
+  if (slot) {
+    slot->isa = isa;
+    slot->death = now();
+    slot->killer = *killer;
+    slot->deallocation = *deallocation;
+    // A page that cannot be taken away stays: dead, and readable.
+    slot->state = protect(page_of(index_of(slot)), PROT_NONE) ? UNDEAD_POOL_DEAD : UNDEAD_POOL_USED;
+    if (slot->state == UNDEAD_POOL_DEAD) counters.dead_now++;
+    put_slot(slot);
+  }
+  undead_lock_release(&lock);
+  return slot != NULL;
+}
+
+void undead_pool_release(uintptr_t block) {
+  if (!undead_lock_take(&lock)) return;
+  undead_pool_slot *slot = living(block);
+  if (slot) {
+    slot->state = UNDEAD_POOL_USED;
+    put_slot(slot);
+  }
+  undead_lock_release(&lock);
+}
+
+// MARK: Accesses
+
+bool undead_pool_touched(uintptr_t address, undead_pool_slot *copy, bool *fence) {
+  undead_pool_slot *slot = slot_at(address);
+  if (!slot || !undead_lock_take_in_hook(&lock)) return false;
+  *fence = address >= fence_of(index_of(slot));
+  bool is = *fence ? !slot->fence_open && slot->state != UNDEAD_POOL_FREE : slot->state == UNDEAD_POOL_DEAD;
+  if (is) {
+    *copy = *slot;
+    if (*fence) slot->fence_open = true;
+    else slot->state = UNDEAD_POOL_USED, counters.dead_now--;
+    protect(*fence ? fence_of(index_of(slot)) : page_of(index_of(slot)), PROT_READ | PROT_WRITE);
+  }
+  undead_lock_release_in_hook(&lock);
+  return is;
+}
+
+bool undead_pool_is_open(uintptr_t address) {
+  const undead_pool_slot *slot = slot_at(address);
+  if (!slot) return false;
+  if (address >= fence_of(index_of(slot))) return slot->fence_open;
+  return slot->state == UNDEAD_POOL_LIVE || slot->state == UNDEAD_POOL_USED;
+}
+
+void undead_pool_read_counters(undead_pool_counters *result) { *result = counters; }
+
+static bool locked_for_fork;
+void undead_pool_before_fork(void) {
+  locked_for_fork = undead_lock_take_for(&lock, UNDEAD_LOCK_HELD);
+  if (locked_for_fork) undead_hook_hold();
+}
+void undead_pool_after_fork(void) {
+  if (!locked_for_fork) return;
+  undead_lock_release(&lock);
+  undead_hook_let_go();
+}
+#endif

@@ -1,0 +1,106 @@
+#if arch(x86_64)
+  import Foundation
+  import Testing
+
+  /// A sample of the objects has pages of its own, and nothing is done to the others.
+  @Suite(.serialized, .timeLimit(.minutes(20))) struct SampledZombieTests {
+    static func run(_ ways: String..., oneIn rate: Int = 1, settings: [String: String] = [:]) throws
+      -> ZombieProgram.Run
+    {
+      let sampled = ["UNDEAD_ZOMBIES": "sampled", "UNDEAD_ZOMBIE_RATE": "\(rate)"]
+      return try ZombieProgram.run(.release, ways, settings: sampled.merging(settings) { $1 })
+    }
+
+    static let uses: [(way: String, kind: String, type: String, field: String)] = [
+      ("read", "field", "App.Point", "y"), ("write", "field", "App.Point", "x"), ("method", "method", "App.Dog", ""),
+      ("release", "release", "App.Dog", ""), ("retain", "retain", "App.Dog", ""), ("closure", "closure", "closure", ""),
+      ("raw", "field", "raw memory", ""), ("freed-twice", "release", "raw memory", ""),
+      ("overflow", "overflow", "raw memory", ""),
+      ("array-storage", "field", "Swift._ContiguousArrayStorage<Swift.Int>", ""),
+    ]
+
+    @Test(arguments: uses)
+    func aUseIsReportedAndTheProgramGoesOn(_ use: (way: String, kind: String, type: String, field: String)) throws {
+      let run = try Self.run(use.way)
+      #expect(run.exit == 0, "\(run.text)")
+      #expect(run.findings.map(\.kind) == [use.kind])
+      let zombie = try #require(run.findings.first)
+      #expect(zombie.type == use.type)
+      #expect(zombie.field == use.field)
+      #expect(zombie.flags & 32 != 0)
+      #expect(zombie.allocation.count > 2 && zombie.access.count > 1)
+      #expect(use.kind == "overflow" ? zombie.deathTime == 0 : zombie.deathTime > 0 && zombie.deallocation.count > 1)
+    }
+
+    @Test func theMethodIsNamedByTheCodeBehindTheLoadOfTheClass() throws {
+      let zombie = try #require(Self.run("method").findings.first)
+      #expect(zombie.implementation != 0)
+    }
+
+    @Test(arguments: [[:], ["UNDEAD_SAMPLE": "64KiB"], ["UNDEAD_STACKS": "full"], ["UNDEAD_STACKS": "none"]])
+    func itIsTheSameBesideEachWayToRecord(_ settings: [String: String]) throws {
+      let run = try Self.run("read", "raw", "array-storage", "closure", settings: settings)
+      #expect(run.exit == 0, "\(run.text)")
+      #expect(run.findings.map(\.kind).sorted() == ["closure", "field", "field", "field"])
+    }
+
+    @Test func theProgramEndsThereIfThatIsThePolicy() throws {
+      let run = try Self.run("read", settings: ["UNDEAD_ZOMBIE_POLICY": "trap"])
+      #expect(run.signal == SIGSEGV)
+      #expect(run.logs.first?.lastSignal == UInt32(SIGSEGV))
+    }
+
+    /// Within six standard deviations: the test fails by chance once in 500 million times.
+    @Test(arguments: [10, 100, 1000]) func eachObjectIsChosenWithTheSameChance(_ rate: Int) throws {
+      let run = try Self.run("chosen", oneIn: rate)
+      let chosen = try #require(Double(run.text.split(separator: "\n").first ?? ""))
+      let objects = 300_000.0
+      let expected = objects / Double(rate)
+      // The start of the program allocates, too, which is a thousandth of that.
+      #expect(abs(chosen - expected) < 6 * expected.squareRoot() + expected / 100)
+    }
+
+    @Test func afterTheFirstUseAllThatAreMadeAtItsPlaceAreWatched() throws {
+      let run = try Self.run("again", oneIn: 10)
+      #expect(run.findings.count == 1)
+      #expect(try #require(run.findings.first).count >= 9_000)
+    }
+
+    @Test func typesCanBeNamed() throws {
+      let run = try Self.run("read", "raw", oneIn: 1 << 30, settings: ["UNDEAD_ZOMBIE_TYPES": "App.Point"])
+      #expect(run.findings.map(\.type) == ["App.Point"])
+    }
+
+    @Test(arguments: ["race", "order"]) func aUseThatNothingPutsInOrderIsARace(_ way: String) throws {
+      let run = try Self.run(way)
+      #expect(run.findings.map { $0.flags & 64 != 0 } == [way == "race"])
+    }
+
+    @Test func handlersOfTheProgramAreCalledForItsOwnFaults() throws {
+      #expect(try Self.run("own-fault").exit == 43)
+      let run = try Self.run("own-handler")
+      #expect(run.exit == 0, "\(run.text)")
+      #expect(run.findings.count == 1)
+    }
+
+    @Test func forkedChildrenHaveThePoolForThemselves() throws {
+      let run = try Self.run("fork")
+      #expect(run.exit == 0, "\(run.text)")
+      #expect(run.findings.count == 1)
+    }
+
+    /// All pages are taken, or the process may map hardly anything.
+    @Test(arguments: [["UNDEAD_ZOMBIE_COUNT": "2"], ["UNDEAD_ZOMBIE_COUNT": "1"]])
+    func aFullPoolIsNoHarm(_ settings: [String: String]) throws {
+      let run = try Self.run("threads", settings: settings)
+      #expect(run.exit == 0, "\(run.text)")
+      #expect(run.findings.isEmpty)
+    }
+
+    @Test func aStaticRuntimeIsRefusedWithAReason() throws {
+      let run = try ZombieProgram.run(.staticRuntime, "method", settings: ["UNDEAD_ZOMBIES": "sampled"])
+      #expect(run.exit == 0 || run.signal != nil)
+      #expect(run.findings.isEmpty)
+    }
+  }
+#endif
