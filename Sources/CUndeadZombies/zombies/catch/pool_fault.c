@@ -197,6 +197,7 @@ bool undead_pool_fault(const siginfo_t *info, const ucontext_t *context, bool *g
   if (undead_zombies.policy != UNDEAD_ZOMBIE_TRAP) return true;
   undead_zombie_log_signal(SIGSEGV);
   undead_zombies.dying = true;
+  undead_pool_close(address);
   *goes_on = false;
   return true;
 }

@@ -19,6 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
+// A page costs about 5 us, most of it in the kernel: of more blocks in a second than these fewer are chosen, which holds the default
+// rate below half a percent of a processor.
+enum { BLOCKS_A_SECOND = 1000000 };
 enum { WATCHED = 8, WATCHED_SECONDS = 60, WATCHED_BLOCKS = 1 << 16, CALLS_TO_A_LOOK = 4096, ALIGNMENT = 16 };
 // Where the place shows in a backtrace: behind the runtime's functions.
 enum { FRAME_OF_RAW = 1, FRAME_OF_OBJECT = 2 };
@@ -142,6 +145,16 @@ void undead_chosen_watch(const undead_pool_slot *slot) {
 
 // MARK: At random
 
+static bool is_too_often(void) {
+  static int64_t second;
+  static uint32_t taken;
+  int64_t time = seconds();
+  if (__atomic_exchange_n(&second, time, __ATOMIC_RELAXED) != time) __atomic_store_n(&taken, 0, __ATOMIC_RELAXED);
+  bool is = __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED) > BLOCKS_A_SECOND / one_in;
+  if (is) undead_count(&undead_zombie_counts.missed);
+  return is;
+}
+
 static void *choose(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   undead_thread_state *thread = &undead_thread;
   bool begins = !thread->choice_seed;
@@ -150,7 +163,7 @@ static void *choose(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, u
   thread->choice_left = begins && gap ? gap - 1 : begins ? undead_block_choice_draw(one_in) : gap;
   uintptr_t isa = 0;
   if ((begins && gap) || alignment > ALIGNMENT) return NULL;
-  if (undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS) return NULL;
+  if (undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS || is_too_often()) return NULL;
   return allocate_in_hook(size, isa, true, pc, sp, bp);
 }
 

@@ -56,6 +56,8 @@ bool undead_pool_holds(uintptr_t address);
 // What an access to `address` met. True, with a copy of what is known of it, if it touched a page that is closed and that belongs
 // to a block: the page is open from now on. `*fence`: it is the page behind the block. Async-signal-safe.
 bool undead_pool_touched(uintptr_t address, undead_pool_slot *slot, bool *fence);
+// Takes that page away again: the program is to end at the access.
+void undead_pool_close(uintptr_t address);
 // True if the page of `address` is open.
 bool undead_pool_is_open(uintptr_t address);
 
