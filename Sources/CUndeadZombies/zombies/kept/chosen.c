@@ -155,16 +155,27 @@ static bool is_too_often(void) {
   return is;
 }
 
+static void *take_chosen(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  uintptr_t isa = 0;
+  if (alignment > ALIGNMENT || undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS || is_too_often()) return NULL;
+  return allocate_in_hook(size, isa, true, pc, sp, bp);
+}
+
 static void *choose(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   undead_thread_state *thread = &undead_thread;
   bool begins = !thread->choice_seed;
   int64_t gap = undead_block_choice_draw(one_in);
   // A thread begins with a gap, which this block is the first of.
-  thread->choice_left = begins && gap ? gap - 1 : begins ? undead_block_choice_draw(one_in) : gap;
-  uintptr_t isa = 0;
-  if ((begins && gap) || alignment > ALIGNMENT) return NULL;
-  if (undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS || is_too_often()) return NULL;
-  return allocate_in_hook(size, isa, true, pc, sp, bp);
+  if (begins && gap) {
+    thread->choice_left = gap - 1;
+    return NULL;
+  }
+  if (begins) gap = undead_block_choice_draw(one_in);
+  // What is allocated meanwhile, to name a type, is not counted.
+  thread->choice_left = INT64_MAX;
+  void *block = take_chosen(size, alignment, pc, sp, bp);
+  thread->choice_left = gap;
+  return block;
 }
 
 // MARK: Deaths
@@ -192,7 +203,9 @@ static void take_back(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
     undead_fenced_release((uintptr_t)block);
     return;
   }
+  int64_t left = undead_thread.choice_left;
   bury((uintptr_t)block, pc, sp, bp);
+  undead_thread.choice_left = left;
   undead_zombie_leave();
 }
 
