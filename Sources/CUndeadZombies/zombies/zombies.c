@@ -98,7 +98,7 @@ static bool start_sampled(const undead_zombie_options *options) {
   else if (!undead_swift_functions_find() || !undead_object_source_learn())
     reason = "no Swift runtime was found that objects can be sampled of: it may be linked statically";
   else if (!undead_premises_let_zombies_start()) reason = "the classes of this Swift runtime are not as expected";
-  else if (!undead_zombie_classes_prepare(&undead_stubs) || !undead_pool_prepare((uint32_t)options->budget.count))
+  else if (!undead_zombie_classes_prepare(&undead_stubs) || !undead_fenced_prepare((uint32_t)options->budget.count))
     reason = "there is no memory for the pages of sampled objects";
   else return true;
   return false;
@@ -277,12 +277,12 @@ void undead_zombies_before_fork(void) {
   undead_zombie_classes_before_fork();
   undead_quarantine_before_fork();
   undead_guard_before_fork();
-  undead_pool_before_fork();
+  undead_fenced_before_fork();
 }
 
 void undead_zombies_after_fork_in_parent(void) {
   if (!undead_zombies.active) return;
-  undead_pool_after_fork();
+  undead_fenced_after_fork();
   undead_guard_after_fork();
   undead_quarantine_after_fork();
   undead_zombie_classes_after_fork();

@@ -126,7 +126,7 @@ static bool look_at(int signal, const siginfo_t *info, const ucontext_t *context
   // Sent by somebody; a fault of our own; or one of a crash reporter, which reads all memory.
   if (info->si_code <= 0 || undead_zombies.dying || is_our_own(context)) return false;
   bool goes_on;
-  if (signal == SIGSEGV && undead_pool_fault(info, context, &goes_on)) return goes_on;
+  if (signal == SIGSEGV && undead_fenced_fault(info, context, &goes_on)) return goes_on;
   uintptr_t object = undead_guard_object((uintptr_t)info->si_addr);
   if (signal == SIGSEGV && object) return guard_fault(info, context, object);
   // Another thread has opened the page since.

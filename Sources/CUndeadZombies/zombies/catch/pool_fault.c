@@ -131,10 +131,10 @@ static uint64_t beginning_of(int32_t thread) {
 
 // True if nothing shows that the death came before the use, but that it did: not one thread, task or actor; the thread that freed
 // the block has not ended, and the one that uses it was there before.
-static bool is_race(const undead_pool_slot *slot) {
+static bool is_race(const undead_fenced_slot *slot) {
   enum { TICKS = 20000000 };   // nanoseconds: the clocks may differ by so much
-  undead_pool_actor user = undead_chosen_actor();
-  const undead_pool_actor *killer = &slot->killer;
+  undead_fenced_actor user = undead_chosen_actor();
+  const undead_fenced_actor *killer = &slot->killer;
   if (!slot->death || user.thread == killer->thread) return false;
   if (user.task && user.task == killer->task) return false;
   if (user.executor && user.executor == killer->executor) return false;
@@ -144,11 +144,11 @@ static bool is_race(const undead_pool_slot *slot) {
 
 // MARK: Reports
 
-static uint32_t keep_frames(const undead_pool_frames *frames) {
+static uint32_t keep_frames(const undead_fenced_frames *frames) {
   return frames->count ? undead_backtrace_keep(frames->indices, frames->count) : UNDEAD_BACKTRACE_NONE;
 }
 
-static void report(const siginfo_t *info, const ucontext_t *context, const undead_pool_slot *slot, bool is_fence) {
+static void report(const siginfo_t *info, const ucontext_t *context, const undead_fenced_slot *slot, bool is_fence) {
   const greg_t *registers = context->uc_mcontext.gregs;
   undead_dead dead = {
       .object = slot->block,
@@ -181,14 +181,14 @@ static void report(const siginfo_t *info, const ucontext_t *context, const undea
   undead_chosen_watch(slot);
 }
 
-bool undead_pool_fault(const siginfo_t *info, const ucontext_t *context, bool *goes_on) {
+bool undead_fenced_fault(const siginfo_t *info, const ucontext_t *context, bool *goes_on) {
   uintptr_t address = (uintptr_t)info->si_addr;
-  undead_pool_slot slot;
+  undead_fenced_slot slot;
   bool is_fence;
-  if (!undead_pool_holds(address)) return false;
-  if (!undead_pool_touched(address, &slot, &is_fence)) {
+  if (!undead_fenced_holds(address)) return false;
+  if (!undead_fenced_touched(address, &slot, &is_fence)) {
     // Another thread has opened the page since, or it is no block's.
-    *goes_on = undead_pool_is_open(address);
+    *goes_on = undead_fenced_is_open(address);
     return true;
   }
   *goes_on = true;
@@ -197,11 +197,12 @@ bool undead_pool_fault(const siginfo_t *info, const ucontext_t *context, bool *g
   if (undead_zombies.policy != UNDEAD_ZOMBIE_TRAP) return true;
   undead_zombie_log_signal(SIGSEGV);
   undead_zombies.dying = true;
+  undead_fenced_close(address);
   *goes_on = false;
   return true;
 }
 #else
-bool undead_pool_fault(const siginfo_t *info, const ucontext_t *context, bool *goes_on) {
+bool undead_fenced_fault(const siginfo_t *info, const ucontext_t *context, bool *goes_on) {
   return (void)info, (void)context, *goes_on = false;
 }
 #endif

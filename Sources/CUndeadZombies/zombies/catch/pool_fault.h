@@ -7,6 +7,6 @@
 #pragma GCC visibility push(hidden)
 
 // True if the fault is one of the pool's. `*goes_on`: the program can go on.
-bool undead_pool_fault(const siginfo_t *info, const ucontext_t *context, bool *goes_on);
+bool undead_fenced_fault(const siginfo_t *info, const ucontext_t *context, bool *goes_on);
 
 #pragma GCC visibility pop

@@ -19,6 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
+// A page costs about 5 us, most of it in the kernel: of more blocks in a second than these fewer are chosen, which holds the default
+// rate below half a percent of a processor.
+enum { BLOCKS_A_SECOND = 1000000 };
 enum { WATCHED = 8, WATCHED_SECONDS = 60, WATCHED_BLOCKS = 1 << 16, CALLS_TO_A_LOOK = 4096, ALIGNMENT = 16 };
 // Where the place shows in a backtrace: behind the runtime's functions.
 enum { FRAME_OF_RAW = 1, FRAME_OF_OBJECT = 2 };
@@ -43,8 +46,8 @@ typedef struct {
 } executor;
 extern executor swift_task_getCurrentExecutor(void) __attribute__((swiftcall, weak));
 
-undead_pool_actor undead_chosen_actor(void) {
-  return (undead_pool_actor){
+undead_fenced_actor undead_chosen_actor(void) {
+  return (undead_fenced_actor){
       .thread = (int32_t)syscall(SYS_gettid),
       .place = undead_thread_place(),
       .task = swift_task_getCurrent ? swift_task_getCurrent() : NULL,
@@ -53,8 +56,8 @@ undead_pool_actor undead_chosen_actor(void) {
 }
 
 static void copy_frames(void *context, const uint32_t *indices, uint32_t count) {
-  undead_pool_frames *frames = context;
-  frames->count = count < UNDEAD_POOL_FRAMES ? count : UNDEAD_POOL_FRAMES;
+  undead_fenced_frames *frames = context;
+  frames->count = count < UNDEAD_FENCED_FRAMES ? count : UNDEAD_FENCED_FRAMES;
   for (uint32_t i = 0; i < frames->count; i++) frames->indices[i] = indices[i];
 }
 
@@ -64,7 +67,7 @@ static int64_t seconds(void) {
   return time.tv_sec + 1;   // never 0
 }
 
-static uint32_t place_of(const undead_pool_frames *frames, uintptr_t isa) {
+static uint32_t place_of(const undead_fenced_frames *frames, uintptr_t isa) {
   uint32_t frame = isa ? FRAME_OF_OBJECT : FRAME_OF_RAW;
   return frame < frames->count ? frames->indices[frame] : 0;
 }
@@ -85,14 +88,14 @@ static bool is_named(uintptr_t isa) {
 static void *allocate(size_t size, uintptr_t isa, bool anywhere, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   const undead_zombie_class *class = isa ? undead_zombie_class_of(isa) : NULL;
   if (class && !class->keep) return NULL;
-  undead_pool_frames frames;
+  undead_fenced_frames frames;
   frames.count = 0;
   undead_backtrace_walk(pc, sp, bp, copy_frames, &frames);
   if (!anywhere) {
     struct watched_place *place = watched_at(isa);
     if (!place || place->pc != place_of(&frames, isa) || __atomic_fetch_sub(&place->blocks, 1, __ATOMIC_RELAXED) <= 0) return NULL;
   }
-  return undead_pool_allocate(size, isa, &frames);
+  return undead_fenced_allocate(size, isa, &frames);
 }
 
 static void *allocate_in_hook(size_t size, uintptr_t isa, bool anywhere, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
@@ -124,7 +127,7 @@ static void *take_watched(size_t size, size_t alignment, uintptr_t pc, uintptr_t
   return watched_at(isa) || (by_name && isa) ? allocate_in_hook(size, isa, false, pc, sp, bp) : NULL;
 }
 
-void undead_chosen_watch(const undead_pool_slot *slot) {
+void undead_chosen_watch(const undead_fenced_slot *slot) {
   struct watched_place *room = NULL;
   int64_t until = seconds() + WATCHED_SECONDS;
   uint32_t pc = place_of(&slot->allocation, slot->isa);
@@ -142,16 +145,37 @@ void undead_chosen_watch(const undead_pool_slot *slot) {
 
 // MARK: At random
 
+static bool is_too_often(void) {
+  static int64_t second;
+  static uint32_t taken;
+  int64_t time = seconds();
+  if (__atomic_exchange_n(&second, time, __ATOMIC_RELAXED) != time) __atomic_store_n(&taken, 0, __ATOMIC_RELAXED);
+  bool is = __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED) > BLOCKS_A_SECOND / one_in;
+  if (is) undead_count(&undead_zombie_counts.missed);
+  return is;
+}
+
+static void *take_chosen(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  uintptr_t isa = 0;
+  if (alignment > ALIGNMENT || undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS || is_too_often()) return NULL;
+  return allocate_in_hook(size, isa, true, pc, sp, bp);
+}
+
 static void *choose(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   undead_thread_state *thread = &undead_thread;
   bool begins = !thread->choice_seed;
   int64_t gap = undead_block_choice_draw(one_in);
   // A thread begins with a gap, which this block is the first of.
-  thread->choice_left = begins && gap ? gap - 1 : begins ? undead_block_choice_draw(one_in) : gap;
-  uintptr_t isa = 0;
-  if ((begins && gap) || alignment > ALIGNMENT) return NULL;
-  if (undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS) return NULL;
-  return allocate_in_hook(size, isa, true, pc, sp, bp);
+  if (begins && gap) {
+    thread->choice_left = gap - 1;
+    return NULL;
+  }
+  if (begins) gap = undead_block_choice_draw(one_in);
+  // What is allocated meanwhile, to name a type, is not counted.
+  thread->choice_left = INT64_MAX;
+  void *block = take_chosen(size, alignment, pc, sp, bp);
+  thread->choice_left = gap;
+  return block;
 }
 
 // MARK: Deaths
@@ -165,21 +189,23 @@ static uintptr_t isa_of(uintptr_t block) {
 }
 
 static void bury(uintptr_t block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  undead_pool_frames frames;
+  undead_fenced_frames frames;
   frames.count = 0;
   undead_backtrace_walk(pc, sp, bp, copy_frames, &frames);
-  undead_pool_actor killer = undead_chosen_actor();
-  undead_pool_bury(block, isa_of(block), &killer, &frames);
+  undead_fenced_actor killer = undead_chosen_actor();
+  undead_fenced_bury(block, isa_of(block), &killer, &frames);
 }
 
 static void take_back(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   // Freed again: a use like others, which the handler of the fault reports.
-  if (!undead_pool_is_open((uintptr_t)block)) (void)*(volatile const char *)block;
+  if (!undead_fenced_is_open((uintptr_t)block)) (void)*(volatile const char *)block;
   if (!undead_zombies.active || !undead_zombie_enter()) {
-    undead_pool_release((uintptr_t)block);
+    undead_fenced_release((uintptr_t)block);
     return;
   }
+  int64_t left = undead_thread.choice_left;
   bury((uintptr_t)block, pc, sp, bp);
+  undead_thread.choice_left = left;
   undead_zombie_leave();
 }
 

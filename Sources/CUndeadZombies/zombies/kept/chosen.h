@@ -9,8 +9,8 @@ void undead_chosen_begin(uint32_t one_in, bool by_name);
 void undead_chosen_end(void);
 // A block like this one was used after its death: from now on, and for a while, all that are made at the same place come to the
 // pool. Async-signal-safe.
-void undead_chosen_watch(const undead_pool_slot *slot);
+void undead_chosen_watch(const undead_fenced_slot *slot);
 // The calling thread, as far as it shows an order. Async-signal-safe.
-undead_pool_actor undead_chosen_actor(void);
+undead_fenced_actor undead_chosen_actor(void);
 
 #pragma GCC visibility pop

@@ -19,25 +19,25 @@
 
 enum { SLOT_BYTES = 2 * UNDEAD_PAGE, ALIGNMENT = 16, MOST_PAGES = 1 << 14 };
 
-static undead_pool_slot *slots;
+static undead_fenced_slot *slots;
 static uint16_t *queue;             // a ring of `slot_count` numbers
 static uint32_t slot_count, waiting_first, waiting_count;
 static undead_bounded_lock lock;
-static undead_pool_counters counters;
+static undead_fenced_counters counters;
 static uint32_t dice = 1;
 
 // The first page of the range is a fence, too.
 static uintptr_t page_of(uint32_t index) { return undead_chosen_blocks.low + UNDEAD_PAGE + (uintptr_t)index * SLOT_BYTES; }
 static uintptr_t fence_of(uint32_t index) { return page_of(index) + UNDEAD_PAGE; }
 
-bool undead_pool_holds(uintptr_t address) { return undead_block_is_chosen((const void *)address); }
+bool undead_fenced_holds(uintptr_t address) { return undead_block_is_chosen((const void *)address); }
 
 // NULL for the first fence.
-static undead_pool_slot *slot_at(uintptr_t address) {
+static undead_fenced_slot *slot_at(uintptr_t address) {
   uintptr_t offset = address - undead_chosen_blocks.low;
   return offset < UNDEAD_PAGE ? NULL : &slots[(offset - UNDEAD_PAGE) / SLOT_BYTES];
 }
-static uint32_t index_of(const undead_pool_slot *slot) { return (uint32_t)(slot - slots); }
+static uint32_t index_of(const undead_fenced_slot *slot) { return (uint32_t)(slot - slots); }
 
 static bool protect(uintptr_t page, int protection) {
   int saved = errno;
@@ -46,7 +46,7 @@ static bool protect(uintptr_t page, int protection) {
   return done;
 }
 
-bool undead_pool_prepare(uint32_t pages) {
+bool undead_fenced_prepare(uint32_t pages) {
   if (undead_chosen_blocks.bytes) return true;
   if (!pages) return false;
   int saved = errno;
@@ -77,7 +77,7 @@ bool undead_pool_prepare(uint32_t pages) {
 
 static uint16_t *waiting_at(uint32_t place) { return &queue[(waiting_first + place) % slot_count]; }
 
-static undead_pool_slot *take_slot(void) {
+static undead_fenced_slot *take_slot(void) {
   if (!waiting_count) return NULL;
   dice = dice * 1664525 + 1013904223;
   uint16_t *chosen = waiting_at((uint32_t)((uint64_t)dice * (waiting_count / 4 + 1) >> 32)), *first = waiting_at(0);
@@ -88,19 +88,21 @@ static undead_pool_slot *take_slot(void) {
   return &slots[index];
 }
 
-static void put_slot(undead_pool_slot *slot) { *waiting_at(waiting_count++) = (uint16_t)index_of(slot); }
+static void put_slot(undead_fenced_slot *slot) { *waiting_at(waiting_count++) = (uint16_t)index_of(slot); }
 
 // False if the kernel refuses: there may be too many mappings, or too little memory.
-static bool open_slot(undead_pool_slot *slot) {
+static bool open_slot(undead_fenced_slot *slot) {
   uint32_t index = index_of(slot);
   if (slot->fence_open) slot->fence_open = !protect(fence_of(index), PROT_NONE);
-  if (slot->state == UNDEAD_POOL_DEAD) counters.dead_now--;
-  slot->state = UNDEAD_POOL_FREE;
+  if (slot->state == UNDEAD_FENCED_DEAD) counters.dead_now--;
+  slot->state = UNDEAD_FENCED_FREE;
+  // A mapping with advice of its own is not joined with its neighbours, and to take it away is a third of the work.
+  if (!slot->block) madvise((void *)page_of(index), UNDEAD_PAGE, MADV_RANDOM);
   return protect(page_of(index), PROT_READ | PROT_WRITE);
 }
 
-static undead_pool_slot *begin_block(size_t size, uintptr_t isa, const undead_pool_frames *allocation) {
-  undead_pool_slot *slot = take_slot();
+static undead_fenced_slot *begin_block(size_t size, uintptr_t isa, const undead_fenced_frames *allocation) {
+  undead_fenced_slot *slot = take_slot();
   if (slot && !open_slot(slot)) {
     put_slot(slot);
     slot = NULL;
@@ -115,16 +117,16 @@ static undead_pool_slot *begin_block(size_t size, uintptr_t isa, const undead_po
   slot->death = 0;
   slot->allocation = *allocation;
   slot->deallocation.count = 0;
-  slot->state = UNDEAD_POOL_LIVE;
+  slot->state = UNDEAD_FENCED_LIVE;
   counters.chosen++;
   return slot;
 }
 
 // MARK: Blocks
 
-void *undead_pool_allocate(size_t size, uintptr_t isa, const undead_pool_frames *allocation) {
+void *undead_fenced_allocate(size_t size, uintptr_t isa, const undead_fenced_frames *allocation) {
   if (!size || size > UNDEAD_PAGE - CHUNK_HEADER || !undead_lock_take(&lock)) return NULL;
-  undead_pool_slot *slot = begin_block(size, isa, allocation);
+  undead_fenced_slot *slot = begin_block(size, isa, allocation);
   uintptr_t block = slot ? slot->block : 0;
   undead_lock_release(&lock);
   if (!block) return NULL;
@@ -140,33 +142,33 @@ static uint64_t now(void) {
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-static undead_pool_slot *living(uintptr_t block) {
-  undead_pool_slot *slot = slot_at(block);
-  return slot && slot->state == UNDEAD_POOL_LIVE && slot->block == block ? slot : NULL;
+static undead_fenced_slot *living(uintptr_t block) {
+  undead_fenced_slot *slot = slot_at(block);
+  return slot && slot->state == UNDEAD_FENCED_LIVE && slot->block == block ? slot : NULL;
 }
 
-bool undead_pool_bury(uintptr_t block, uintptr_t isa, const undead_pool_actor *killer, const undead_pool_frames *deallocation) {
+bool undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_actor *killer, const undead_fenced_frames *deallocation) {
   if (!undead_lock_take(&lock)) return true;
-  undead_pool_slot *slot = living(block);
+  undead_fenced_slot *slot = living(block);
   if (slot) {
     slot->isa = isa;
     slot->death = now();
     slot->killer = *killer;
     slot->deallocation = *deallocation;
     // A page that cannot be taken away stays: dead, and readable.
-    slot->state = protect(page_of(index_of(slot)), PROT_NONE) ? UNDEAD_POOL_DEAD : UNDEAD_POOL_USED;
-    if (slot->state == UNDEAD_POOL_DEAD) counters.dead_now++;
+    slot->state = protect(page_of(index_of(slot)), PROT_NONE) ? UNDEAD_FENCED_DEAD : UNDEAD_FENCED_USED;
+    if (slot->state == UNDEAD_FENCED_DEAD) counters.dead_now++;
     put_slot(slot);
   }
   undead_lock_release(&lock);
   return slot != NULL;
 }
 
-void undead_pool_release(uintptr_t block) {
+void undead_fenced_release(uintptr_t block) {
   if (!undead_lock_take(&lock)) return;
-  undead_pool_slot *slot = living(block);
+  undead_fenced_slot *slot = living(block);
   if (slot) {
-    slot->state = UNDEAD_POOL_USED;
+    slot->state = UNDEAD_FENCED_USED;
     put_slot(slot);
   }
   undead_lock_release(&lock);
@@ -174,36 +176,38 @@ void undead_pool_release(uintptr_t block) {
 
 // MARK: Accesses
 
-bool undead_pool_touched(uintptr_t address, undead_pool_slot *copy, bool *fence) {
-  undead_pool_slot *slot = slot_at(address);
+bool undead_fenced_touched(uintptr_t address, undead_fenced_slot *copy, bool *fence) {
+  undead_fenced_slot *slot = slot_at(address);
   if (!slot || !undead_lock_take_in_hook(&lock)) return false;
   *fence = address >= fence_of(index_of(slot));
-  bool is = *fence ? !slot->fence_open && slot->state != UNDEAD_POOL_FREE : slot->state == UNDEAD_POOL_DEAD;
+  bool is = *fence ? !slot->fence_open && slot->state != UNDEAD_FENCED_FREE : slot->state == UNDEAD_FENCED_DEAD;
   if (is) {
     *copy = *slot;
     if (*fence) slot->fence_open = true;
-    else slot->state = UNDEAD_POOL_USED, counters.dead_now--;
+    else slot->state = UNDEAD_FENCED_USED, counters.dead_now--;
     protect(*fence ? fence_of(index_of(slot)) : page_of(index_of(slot)), PROT_READ | PROT_WRITE);
   }
   undead_lock_release_in_hook(&lock);
   return is;
 }
 
-bool undead_pool_is_open(uintptr_t address) {
-  const undead_pool_slot *slot = slot_at(address);
+void undead_fenced_close(uintptr_t address) { protect(address & ~(uintptr_t)(UNDEAD_PAGE - 1), PROT_NONE); }
+
+bool undead_fenced_is_open(uintptr_t address) {
+  const undead_fenced_slot *slot = slot_at(address);
   if (!slot) return false;
   if (address >= fence_of(index_of(slot))) return slot->fence_open;
-  return slot->state == UNDEAD_POOL_LIVE || slot->state == UNDEAD_POOL_USED;
+  return slot->state == UNDEAD_FENCED_LIVE || slot->state == UNDEAD_FENCED_USED;
 }
 
-void undead_pool_read_counters(undead_pool_counters *result) { *result = counters; }
+void undead_fenced_read_counters(undead_fenced_counters *result) { *result = counters; }
 
 static bool locked_for_fork;
-void undead_pool_before_fork(void) {
+void undead_fenced_before_fork(void) {
   locked_for_fork = undead_lock_take_for(&lock, UNDEAD_LOCK_HELD);
   if (locked_for_fork) undead_hook_hold();
 }
-void undead_pool_after_fork(void) {
+void undead_fenced_after_fork(void) {
   if (!locked_for_fork) return;
   undead_lock_release(&lock);
   undead_hook_let_go();

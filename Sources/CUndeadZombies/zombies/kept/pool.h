@@ -10,57 +10,59 @@
 
 #pragma GCC visibility push(hidden)
 
-enum { UNDEAD_POOL_FRAMES = 48 };
+enum { UNDEAD_FENCED_FRAMES = 48 };
 
 // A backtrace as indices of return addresses, innermost first.
 typedef struct {
-  uint32_t count, indices[UNDEAD_POOL_FRAMES];
-} undead_pool_frames;
+  uint32_t count, indices[UNDEAD_FENCED_FRAMES];
+} undead_fenced_frames;
 
 // Who ran, as far as it shows an order: the kernel's id of the thread, the Swift task and the executor (NULL: none).
 typedef struct {
   int32_t thread;
   uint32_t place;      // zombies/shared/threads.h
   const void *task, *executor;
-} undead_pool_actor;
+} undead_fenced_actor;
 
-typedef enum { UNDEAD_POOL_FREE, UNDEAD_POOL_LIVE, UNDEAD_POOL_DEAD, UNDEAD_POOL_USED } undead_pool_state;
+typedef enum { UNDEAD_FENCED_FREE, UNDEAD_FENCED_LIVE, UNDEAD_FENCED_DEAD, UNDEAD_FENCED_USED } undead_fenced_state;
 
 // What is known of a block of the pool.
 typedef struct {
   uintptr_t block;
   size_t size;
   uintptr_t isa;               // of an object; 0: not known, or raw memory
-  uint32_t state;              // undead_pool_state; USED: dead, used since, and open again
+  uint32_t state;              // undead_fenced_state; USED: dead, used since, and open again
   bool fence_open;             // the page behind it was touched
   uint64_t death;              // nanoseconds, CLOCK_MONOTONIC_COARSE
-  undead_pool_actor killer;
-  undead_pool_frames allocation, deallocation;
-} undead_pool_slot;
+  undead_fenced_actor killer;
+  undead_fenced_frames allocation, deallocation;
+} undead_fenced_slot;
 
 typedef struct {
   uint64_t chosen, dead_now, full;   // `full`: not chosen for lack of a slot or of memory
-} undead_pool_counters;
+} undead_fenced_counters;
 
 // Makes a pool of so many pages, once. False without memory.
-bool undead_pool_prepare(uint32_t pages);
+bool undead_fenced_prepare(uint32_t pages);
 // Memory for a block of the pool; NULL (counted) if it is too large, or there is no slot.
-void *undead_pool_allocate(size_t size, uintptr_t isa, const undead_pool_frames *allocation);
+void *undead_fenced_allocate(size_t size, uintptr_t isa, const undead_fenced_frames *allocation);
 // The block dies, and its page is taken away; false if it is dead already, or no block.
-bool undead_pool_bury(uintptr_t block, uintptr_t isa, const undead_pool_actor *killer, const undead_pool_frames *deallocation);
+bool undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_actor *killer, const undead_fenced_frames *deallocation);
 // The same where nobody looks for zombies any more.
-void undead_pool_release(uintptr_t block);
+void undead_fenced_release(uintptr_t block);
 
 // True if `address` lies in the pool.
-bool undead_pool_holds(uintptr_t address);
+bool undead_fenced_holds(uintptr_t address);
 // What an access to `address` met. True, with a copy of what is known of it, if it touched a page that is closed and that belongs
 // to a block: the page is open from now on. `*fence`: it is the page behind the block. Async-signal-safe.
-bool undead_pool_touched(uintptr_t address, undead_pool_slot *slot, bool *fence);
+bool undead_fenced_touched(uintptr_t address, undead_fenced_slot *slot, bool *fence);
+// Takes that page away again: the program is to end at the access.
+void undead_fenced_close(uintptr_t address);
 // True if the page of `address` is open.
-bool undead_pool_is_open(uintptr_t address);
+bool undead_fenced_is_open(uintptr_t address);
 
-void undead_pool_read_counters(undead_pool_counters *counters);
-void undead_pool_before_fork(void);
-void undead_pool_after_fork(void);
+void undead_fenced_read_counters(undead_fenced_counters *counters);
+void undead_fenced_before_fork(void);
+void undead_fenced_after_fork(void);
 
 #pragma GCC visibility pop

@@ -12,8 +12,8 @@ void undead_zombies_read_counters(undead_zombie_counters *counters) {
   undead_quarantine_read_counters(counters);
   undead_guard_counters guard;
   undead_guard_read_counters(&guard);
-  undead_pool_counters pool;
-  undead_pool_read_counters(&pool);
+  undead_fenced_counters pool;
+  undead_fenced_read_counters(&pool);
   counters->guarded = guard.guarded + pool.chosen;
   counters->guarded_now = guard.guarded_now + pool.dead_now;
   counters->not_guarded = guard.not_guarded + pool.full;
