@@ -3,12 +3,15 @@ import UndeadReport
 /// Tells retain paths of blocks as reports do: what the compiler makes between two objects is folded into the field.
 package struct HeapPathTeller {
   private let heap: LoadedHeap
+  private let paths: HeapPaths
   /// The blocks and references of the paths, as a snapshot would have them.
   private var snapshot: Snapshot
-  private var roots: [Int] = []
+  private var roots: [(node: Int, worth: PathWorth)] = []
 
-  package init(_ heap: LoadedHeap) {
+  /// - Parameter resumption: true for paths to what may resume tasks, which does not own them.
+  package init(_ heap: LoadedHeap, resumption: Bool = false) {
     self.heap = heap
+    paths = resumption ? HeapPaths(heap, resumption: true) : heap.paths
     snapshot = heap.file.snapshot
     snapshot.removeFindings()
   }
@@ -16,7 +19,7 @@ package struct HeapPathTeller {
   /// Adds the shortest path to a block; the paths are named in the order in which they were added.
   package mutating func add(_ block: Int) {
     // Where the middle is left out, a reference leads from one end of the gap to the other.
-    let path = heap.paths.toldPath(to: block)
+    let path = paths.toldPath(to: block)
     let edges = path.edges
     let first = edges.first.map { heap.graph.source(of: $0) } ?? block
     var from = addNode(first)
@@ -36,7 +39,7 @@ package struct HeapPathTeller {
     snapshot.paths.append(
       .init(
         rootKind: 0, firstNode: firstNode, firstStep: firstStep, stepCount: UInt32(edges.count), endNode: from))
-    roots.append(path.root)
+    roots.append((path.root, paths.worth(of: block)))
   }
 
   private mutating func addNode(_ block: Int) -> Snapshot.Index {
@@ -61,9 +64,9 @@ package struct HeapPathTeller {
   }
 
   private func root(_ number: Int) -> PathStep.Root? {
-    let node = roots[number]
+    let (node, worth) = roots[number]
     guard node != heap.dominators.nodes.unreachable else { return nil }
     let (kind, name) = heap.root(ofNode: node)
-    return PathStep.Root(kind: kind, name: name)
+    return PathStep.Root(kind: kind, name: name, evidence: worth.evidence)
   }
 }

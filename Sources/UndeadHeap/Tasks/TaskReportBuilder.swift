@@ -90,7 +90,7 @@ private struct TaskTally {
         left.lost, left.ownerless, left.bytes, right.block
       )
     }
-    var teller = HeapPathTeller(heap)
+    var teller = HeapPathTeller(heap, resumption: true)
     for (_, entry) in sorted { teller.add(entry.block) }
     symbols.prepare(stacks: [Snapshot.Index](), functions: teller.functions)
     let paths = sorted.isEmpty ? [] : teller.tell(symbols.table)

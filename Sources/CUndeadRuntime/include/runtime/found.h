@@ -62,6 +62,7 @@ typedef struct {
 
 typedef enum {
   UNDEAD_ROOT_GLOBAL = 1, UNDEAD_ROOT_STACK, UNDEAD_ROOT_THREAD_LOCAL, UNDEAD_ROOT_REGISTER, UNDEAD_ROOT_RUN_LOOP,
+  UNDEAD_ROOT_TASK = 7,   // which waits; it is the first node itself
 } undead_root_kind;
 
 #define UNDEAD_MOST_THREAD_SCOPES 256u   // more are not reported
