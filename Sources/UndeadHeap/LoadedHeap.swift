@@ -10,6 +10,8 @@ package final class LoadedHeap {
   package private(set) lazy var ownership = HeapOwnership(graph)
   package private(set) lazy var dominators = HeapDominators(graph, ownership)
   package private(set) lazy var paths = HeapPaths(self)
+  /// The best ways to what may resume tasks, which does not own them.
+  package private(set) lazy var resumptions = HeapPaths(self, resumption: true)
   package private(set) lazy var pathShapes = HeapPathShapes(self)
   package private(set) lazy var containers = HeapContainers(self)
   /// By code address: the function of the program there, for the frames of tasks.
@@ -29,6 +31,7 @@ package final class LoadedHeap {
   package func group(_ block: Int) -> Int {
     let group = types.groupOfShape[Int(graph.shapes[block])]
     guard group == types.foreign else { return Int(group) }
+    if ownership.outlives(block) { return Int(types.deadReference) }
     let site = Int(graph.sites[block])
     return Int(site > 0 && file.sites[site - 1].isRaw ? types.raw : types.foreign)
   }

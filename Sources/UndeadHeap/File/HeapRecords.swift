@@ -132,6 +132,8 @@ extension HeapFile {
     package var isElement: Bool { flags & 1 != 0 }
     /// Words around the reference follow in the stream.
     package var hasNeighbours: Bool { flags & 2 != 0 }
+    /// Unowned, and not weak.
+    package var isUnowned: Bool { flags & 8 != 0 }
     /// No word in memory, but known from the runtime: an object and its side table.
     package var isImplied: Bool { flags & 4 != 0 }
   }

@@ -100,7 +100,7 @@ enum DeadOwners {
     for edge in graph.edges(of: context) where graph.place(edge).strength == HeapFile.Strength.none {
       let target = Int(graph.targets[edge])
       if graph.shape(target).has(HeapFile.Shape.isDead) {
-        found = heap.typeName(target)
+        found = heap.types.groups[Int(heap.types.groupOfType[Int(graph.shape(target).type)])].name
       } else if knowsAll, isOrphan(target, heap) {
         found = pointee(heap.file.snapshot.strings[graph.place(edge).declaredType]) ?? found
       } else {
@@ -113,7 +113,7 @@ enum DeadOwners {
   /// The table of weak references to an object that is gone: one to a live object counts as one to the object.
   private static func isOrphan(_ block: Int, _ heap: LoadedHeap) -> Bool {
     let sizes: ClosedRange<UInt64> = 24...64
-    return heap.group(block) == Int(heap.types.foreign) && sizes.contains(heap.graph.size(block))
+    return heap.graph.shape(block).type == Snapshot.none && sizes.contains(heap.graph.size(block))
   }
 
   /// "Swift.Optional<App.Owner>" -> "App.Owner".

@@ -47,7 +47,8 @@ enum FindingsText {
     case .sliceOfLargeBuffer: return "\(bytes) not in use in \(count) \u{D7} \(type)"
     case .equalStrings, .equalBridgedObjects: return "\(bytes) in \(count) copies of \(type)"
     case .dominatingContainer: return "\(bytes), \(count) blocks below \(type)"
-    case .waitingTasks, .deadOwner: return "\(count) \u{D7} \(type), \(bytes)"
+    case .waitingTasks, .deadOwner, .finishedTasks, .deallocatedMemory, .lostMemory:
+      return "\(count) \u{D7} \(type), \(bytes)"
     }
   }
 }

@@ -10,6 +10,11 @@ package final class HeapOwnership {
   package let counted: UnsafeBufferPointer<UInt32>
   /// By block: false if it is leaked, or memory of C code that nothing names.
   package let reached: UnsafeBufferPointer<Bool>
+  /// Memory of deallocated objects, and tables of references to them, that weak and unowned references alone keep.
+  private let outlived: Set<UInt32>
+
+  /// True for memory of a deallocated object that an unowned reference keeps, or a table that a weak one keeps.
+  package func outlives(_ block: Int) -> Bool { !outlived.isEmpty && outlived.contains(UInt32(block)) }
 
   /// Who may own a block.
   private enum Owners: UInt8 {
@@ -37,21 +42,23 @@ package final class HeapOwnership {
   init(_ graph: HeapGraph) {
     let reached = Self.reached(graph)
     let strengths = graph.file.places.map { UInt8($0.strength) }
+    let outlived = Self.outlived(graph, reached, strengths)
     // Records of libraries, as libdispatch's, refer to each other, and what owns them may be memory of which nothing is known.
     let holders = Self.holders(graph.file)
     let counted = Self.count(graph, reached, strengths)
     let owners = Self.owners(graph, reached, holders, counted)
-    var (owns, rootOwns) = Self.references(graph, reached, strengths, holders, owners, counted)
+    var (owns, rootOwns) = Self.references(graph, reached, strengths, holders, owners, counted, outlived)
     if Self.widen(owners, graph, reached, owns, rootOwns) {
       owns.deallocate()
       rootOwns.deallocate()
-      (owns, rootOwns) = Self.references(graph, reached, strengths, holders, owners, counted)
+      (owns, rootOwns) = Self.references(graph, reached, strengths, holders, owners, counted, outlived)
     }
     owners.deallocate()
     self.rootOwns = UnsafeBufferPointer(rootOwns)
     self.owns = UnsafeBufferPointer(owns)
     self.counted = UnsafeBufferPointer(counted)
     self.reached = UnsafeBufferPointer(reached)
+    self.outlived = outlived
   }
 
   deinit {
@@ -77,7 +84,7 @@ package final class HeapOwnership {
   /// The references, and those of roots, that own; the caller deallocates the answers.
   private static func references(
     _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ strengths: [UInt8], _ holders: [Holder],
-    _ owners: UnsafeMutableBufferPointer<Owners>, _ counted: UnsafeMutableBufferPointer<UInt32>
+    _ owners: UnsafeMutableBufferPointer<Owners>, _ counted: UnsafeMutableBufferPointer<UInt32>, _ outlived: Set<UInt32>
   ) -> (owns: UnsafeMutableBufferPointer<Bool>, rootOwns: UnsafeMutableBufferPointer<Bool>) {
     let owns = UnsafeMutableBufferPointer<Bool>.filled(graph.targets.count, with: false)
     for block in 0..<graph.count {
@@ -87,7 +94,8 @@ package final class HeapOwnership {
         let strength = UInt32(strengths[Int(graph.places[edge])])
         let isWord = strength == HeapFile.Strength.raw || strength == HeapFile.Strength.perhaps
         let mayOwn = isWord && owners[target].allowsWord(in: holders[Int(graph.places[edge])])
-        guard strength == HeapFile.Strength.counted || mayOwn else { continue }
+        let keeps = strength == HeapFile.Strength.none && !outlived.isEmpty && outlived.contains(UInt32(target))
+        guard strength == HeapFile.Strength.counted || mayOwn || keeps else { continue }
         owns[edge] = reached[target] == isReached
       }
     }
@@ -146,6 +154,27 @@ package final class HeapOwnership {
       }
     }
     return reached
+  }
+
+  /// What a weak or unowned reference of a reached block names that was not reached: a deallocated object, whose memory the
+  /// reference keeps, or the table of weak references to one. It counts as reached.
+  private static func outlived(
+    _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ strengths: [UInt8]
+  ) -> Set<UInt32> {
+    let tables: ClosedRange<UInt64> = 24...64
+    let isKept = graph.file.shapes.map { shape in
+      shape.has(HeapFile.Shape.isDead) || (shape.type == Snapshot.none && tables.contains(shape.size))
+    }
+    guard isKept.contains(true) else { return [] }
+    var found = Set<UInt32>()
+    for block in 0..<graph.count where reached[block] {
+      for edge in graph.edges(of: block) where strengths[Int(graph.places[edge])] == UInt8(HeapFile.Strength.none) {
+        let target = graph.targets[edge]
+        if !reached[Int(target)], isKept[Int(graph.shapes[Int(target)])] { found.insert(target) }
+      }
+    }
+    for block in found { reached[Int(block)] = true }
+    return found
   }
 
   private static func count(

@@ -30,6 +30,11 @@ package struct HeapTypes {
   package let raw: UInt32
   /// Memory of C code.
   package let foreign: UInt32
+  /// Tables of weak references to objects that were deallocated.
+  package let deadReference: UInt32
+
+  /// How the memory of an object is called that was deallocated.
+  package static let deallocated = "deallocated "
 
   package init(_ file: HeapFile) {
     var groups: [Group] = []
@@ -42,6 +47,7 @@ package struct HeapTypes {
     }
     raw = add(Self.memory(NodeNames.rawMemory))
     foreign = add(Self.memory(NodeNames.foreignMemory))
+    deadReference = add(Self.memory("weak reference to a deallocated object"))
     var ofType: [UInt32] = []
     for type in file.snapshot.types {
       let (name, role) = NodeNames.describe(type, file.snapshot.strings)
@@ -55,11 +61,20 @@ package struct HeapTypes {
     for place in file.places where place.isElement && place.holder != Snapshot.none {
       groups[Int(ofType[Int(place.holder)])].isCollection = true
     }
-    groupOfType = ofType
-    let foreign = foreign
-    groupOfShape = file.shapes.map { shape in
-      shape.type == Snapshot.none ? foreign : ofType[Int(shape.type)]
+    // What has run its deinit and is not reached is kept by unowned references, or lost.
+    var ofShape: [UInt32] = []
+    for shape in file.shapes {
+      guard shape.type != Snapshot.none else {
+        ofShape.append(foreign)
+        continue
+      }
+      var group = groups[Int(ofType[Int(shape.type)])]
+      let isDead = shape.has(HeapFile.Shape.isDead) && !shape.has(HeapFile.Shape.reached)
+      if isDead { group.name = Self.deallocated + group.name }
+      ofShape.append(isDead ? add(group) : ofType[Int(shape.type)])
     }
+    groupOfType = ofType
+    groupOfShape = ofShape
     self.groups = groups
   }
 

@@ -3,21 +3,21 @@ import UndeadReport
 /// Tells retain paths of blocks as reports do: what the compiler makes between two objects is folded into the field.
 package struct HeapPathTeller {
   private let heap: LoadedHeap
-  private let paths: HeapPaths
   /// The blocks and references of the paths, as a snapshot would have them.
   private var snapshot: Snapshot
   private var roots: [(node: Int, worth: PathWorth)] = []
 
-  /// - Parameter resumption: true for paths to what may resume tasks, which does not own them.
-  package init(_ heap: LoadedHeap, resumption: Bool = false) {
+  package init(_ heap: LoadedHeap) {
     self.heap = heap
-    paths = resumption ? HeapPaths(heap, resumption: true) : heap.paths
     snapshot = heap.file.snapshot
     snapshot.removeFindings()
   }
 
-  /// Adds the shortest path to a block; the paths are named in the order in which they were added.
-  package mutating func add(_ block: Int) {
+  /// Adds the best path to a block; the paths are named in the order in which they were added.
+  ///
+  /// - Parameter resumption: true for a path to what may resume a task.
+  package mutating func add(_ block: Int, resumption: Bool = false) {
+    let paths = resumption ? heap.resumptions : heap.paths
     // Where the middle is left out, a reference leads from one end of the gap to the other.
     let path = paths.toldPath(to: block)
     let edges = path.edges

@@ -90,8 +90,8 @@ private struct TaskTally {
         left.lost, left.ownerless, left.bytes, right.block
       )
     }
-    var teller = HeapPathTeller(heap, resumption: true)
-    for (_, entry) in sorted { teller.add(entry.block) }
+    var teller = HeapPathTeller(heap)
+    for (_, entry) in sorted { teller.add(entry.block, resumption: true) }
     symbols.prepare(stacks: [Snapshot.Index](), functions: teller.functions)
     let paths = sorted.isEmpty ? [] : teller.tell(symbols.table)
     return zip(sorted, paths).map { item, path in

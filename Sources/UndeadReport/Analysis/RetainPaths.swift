@@ -59,7 +59,8 @@ package struct RetainPaths {
     // References are reported of the object that is shown first.
     let isFirst = edges.first.map { Int(snapshot.edges[$0].from) } ?? end == firstNode(of: path)
     steps[0].root = root(of: path, isFirst && references.count == shown, &frames)
-    steps[0].root?.evidence = max(worth, Self.worth(ofRoot: steps[0].root?.kind)).evidence
+    let evidence = max(worth, Self.worth(ofRoot: steps[0].root?.kind)).evidence
+    steps[0].root?.evidence = evidence
     if let item {
       steps[0].root = PathStep.Root(kind: "runLoop", name: snapshot.strings[item.loop])
       steps[0].item = text(item.kind)

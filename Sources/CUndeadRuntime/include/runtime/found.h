@@ -85,13 +85,14 @@ typedef struct {
 typedef enum {
   UNDEAD_SUSPECT_TIMER = 1, UNDEAD_SUSPECT_SOURCE = 2, UNDEAD_SUSPECT_OBSERVER = 3, UNDEAD_SUSPECT_TASK = 4,
   UNDEAD_SUSPECT_FRAME = 5,   // part of a set that nobody owns, but that a frame of a thread names
+  UNDEAD_SUSPECT_OUTLIVED = 6,   // likewise of a watched object that is in memory: words name it that own nothing
   UNDEAD_SUSPECT_ALONE = 16,  // moreover: no suspect, as the object has no field for what keeps it
 } undead_suspect_kind;
 
 typedef struct {
   uint32_t kind;       // undead_suspect_kind
-  uint32_t node;       // the object of the program; UNDEAD_SUSPECT_FRAME: any block of the set
-  uint32_t mechanism;  // the node of the timer, source, closure registration or task; UNDEAD_SUSPECT_FRAME: UINT32_MAX
+  uint32_t node;       // the object of the program; UNDEAD_SUSPECT_FRAME and _OUTLIVED: any block of the set
+  uint32_t mechanism;  // the node of the timer, source, closure registration or task; UNDEAD_SUSPECT_FRAME and _OUTLIVED: UINT32_MAX
   uint32_t path;       // index in `paths`, or UINT32_MAX
 } undead_suspect;
 

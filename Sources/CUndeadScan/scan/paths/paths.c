@@ -11,6 +11,7 @@
 #include "runtime/abi.h"
 #include "scan/bodies/references.h"
 #include "scan/blocks/worklist.h"
+#include "scan/counts/outlived.h"
 #include "scan/counts/tally.h"
 #include "world/images.h"
 #include <assert.h>
@@ -84,6 +85,7 @@ bool undead_paths_open(undead_pathfinder *finder, const undead_storage *storage,
 }
 
 void undead_paths_close(undead_pathfinder *finder, const undead_storage *storage) {
+  undead_worklist_close(&finder->outlived);
   if (finder->first_block) undead_unmap(finder->first_block, storage->path_limit * sizeof *finder->first_block);
   if (finder->places) undead_unmap(finder->places, storage->step_limit * sizeof *finder->places);
   // The number given at first is not kept: `path_of` lies behind the targets and tells it.
@@ -286,6 +288,34 @@ static bool search_class(path_search *search, path_class most) {
   return true;
 }
 
+// What is left, words of threads and of memory without a type name. Of what should be gone these may own nothing.
+static bool set_outlived_apart(path_search *search) {
+  const undead_scan_options *options = search->options;
+  size_t bytes = (options->watched_count + 1) * sizeof(uintptr_t);
+  uintptr_t *objects = undead_map(bytes);
+  if (!objects) return false;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < options->watched_count; i++)
+    if (target_index(search->finder, options->watched[i].object) != UINT32_MAX) objects[count++] = options->watched[i].object;
+  undead_worklist *found = &search->finder->outlived;
+  bool ok = !count || undead_outlived_find(search->bodies, objects, count, VISITED, found);
+  undead_unmap(objects, bytes);
+  return ok;
+}
+
+// Their paths say nothing.
+static void leave_outlived(path_search *search) {
+  undead_worklist kept = {0};
+  for (uintptr_t block; (block = undead_worklist_pop(&search->finder->outlived));) {
+    uint32_t *word = undead_heap_word(search->heap, block);
+    search->missing -= (*word & TARGET) != 0;
+    *word = (*word | VISITED) & ~TARGET;
+    undead_worklist_push(&kept, block);
+  }
+  undead_worklist_close(&search->finder->outlived);
+  search->finder->outlived = kept;
+}
+
 static bool list_task(void *context, uintptr_t block, uint32_t *word) {
   path_search *search = context;
   if (!(*word & UNDEAD_WORD_SPECIAL) || !(*word & UNDEAD_WORD_MARK)) return true;
@@ -305,7 +335,11 @@ bool undead_paths_find(undead_pathfinder *finder, undead_storage *storage, undea
   undead_heap_clear(search.heap, UNDEAD_WORD_SCAN_BITS & ~UNDEAD_WORD_MARK);
   for (uint32_t i = 0; i < finder->target_count; i++) *undead_heap_word(search.heap, finder->targets[i]) |= TARGET;
   bool ok = !search.tasks.no_memory;
-  for (path_class most = BY_TYPES; ok && most <= BY_NUMBERS && search.missing; most++) ok = search_class(&search, most);
+  for (path_class most = BY_TYPES; ok && most <= BY_NUMBERS && search.missing; most++) {
+    if (most == BY_LOCALS) ok = set_outlived_apart(&search);
+    if (most == BY_LOCALS) leave_outlived(&search);
+    ok = ok && search_class(&search, most);
+  }
   undead_worklist_close(&search.tasks);
   undead_unmap(search.entries, (search.capacity + 1) * sizeof *search.entries);
   return ok;
