@@ -31,7 +31,7 @@ package final class LoadedHeap {
   package func group(_ block: Int) -> Int {
     let group = types.groupOfShape[Int(graph.shapes[block])]
     guard group == types.foreign else { return Int(group) }
-    if ownership.outlives(block) { return Int(types.deadReference) }
+    if let place = ownership.placeOutliving(block) { return Int(types.deadOfPlace[place]) }
     let site = Int(graph.sites[block])
     return Int(site > 0 && file.sites[site - 1].isRaw ? types.raw : types.foreign)
   }

@@ -7,14 +7,15 @@ enum DeallocatedMemory {
     var group: Int
   }
 
-  static func drafts(_ heap: LoadedHeap, _ places: HeapLocations) -> [HeapFindingDraft] {
+  static func drafts(_ heap: LoadedHeap, _ places: HeapLocations, _ limits: HeapFindingLimits) -> [HeapFindingDraft] {
     var tally = PlaceTally<Key>()
     for block in 0..<heap.graph.count where heap.ownership.outlives(block) {
       tally.add(
         Key(place: places.container[block], group: heap.group(block)), block, bytes: heap.graph.size(block))
     }
-    return tally.entries.filter { $0.value.objects >= least }.map { key, entry in
-      let isTable = key.group == Int(heap.types.deadReference)
+    return tally.entries.compactMap { key, entry in
+      let isTable = heap.types.groups[key.group].name == HeapTypes.deadReference
+      guard isTable ? entry.bytes >= limits.bytes : entry.objects >= least else { return nil }
       return HeapFindingDraft(
         kind: .deallocatedMemory,
         title: isTable

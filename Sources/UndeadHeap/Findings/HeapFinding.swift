@@ -108,7 +108,7 @@ extension HeapFinding {
     drafts += EqualContents.drafts(heap, places, limits)
     drafts += WaitingTasks.drafts(heap, places)
     drafts += DeadOwners.drafts(heap, places)
-    drafts += DeallocatedMemory.drafts(heap, places)
+    drafts += DeallocatedMemory.drafts(heap, places, limits)
     drafts += LostMemory.drafts(heap)
     drafts.sort { a, b in
       (b.bytes, b.objects, a.kind.rawValue, a.block) < (a.bytes, a.objects, b.kind.rawValue, b.block)

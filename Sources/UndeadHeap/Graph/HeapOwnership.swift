@@ -11,10 +11,15 @@ package final class HeapOwnership {
   /// By block: false if it is leaked, or memory of C code that nothing names.
   package let reached: UnsafeBufferPointer<Bool>
   /// Memory of deallocated objects, and tables of references to them, that weak and unowned references alone keep.
-  private let outlived: Set<UInt32>
+  private let outlived: [UInt32: UInt32]
 
   /// True for memory of a deallocated object that an unowned reference keeps, or a table that a weak one keeps.
-  package func outlives(_ block: Int) -> Bool { !outlived.isEmpty && outlived.contains(UInt32(block)) }
+  package func outlives(_ block: Int) -> Bool { placeOutliving(block) != nil }
+
+  /// The place of a reference that keeps such a block.
+  package func placeOutliving(_ block: Int) -> Int? {
+    outlived.isEmpty ? nil : outlived[UInt32(block)].map(Int.init)
+  }
 
   /// Who may own a block.
   private enum Owners: UInt8 {
@@ -84,7 +89,8 @@ package final class HeapOwnership {
   /// The references, and those of roots, that own; the caller deallocates the answers.
   private static func references(
     _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ strengths: [UInt8], _ holders: [Holder],
-    _ owners: UnsafeMutableBufferPointer<Owners>, _ counted: UnsafeMutableBufferPointer<UInt32>, _ outlived: Set<UInt32>
+    _ owners: UnsafeMutableBufferPointer<Owners>, _ counted: UnsafeMutableBufferPointer<UInt32>,
+    _ outlived: [UInt32: UInt32]
   ) -> (owns: UnsafeMutableBufferPointer<Bool>, rootOwns: UnsafeMutableBufferPointer<Bool>) {
     let owns = UnsafeMutableBufferPointer<Bool>.filled(graph.targets.count, with: false)
     for block in 0..<graph.count {
@@ -94,7 +100,7 @@ package final class HeapOwnership {
         let strength = UInt32(strengths[Int(graph.places[edge])])
         let isWord = strength == HeapFile.Strength.raw || strength == HeapFile.Strength.perhaps
         let mayOwn = isWord && owners[target].allowsWord(in: holders[Int(graph.places[edge])])
-        let keeps = strength == HeapFile.Strength.none && !outlived.isEmpty && outlived.contains(UInt32(target))
+        let keeps = strength == HeapFile.Strength.none && !outlived.isEmpty && outlived[UInt32(target)] != nil
         guard strength == HeapFile.Strength.counted || mayOwn || keeps else { continue }
         owns[edge] = reached[target] == isReached
       }
@@ -160,20 +166,22 @@ package final class HeapOwnership {
   /// reference keeps, or the table of weak references to one. It counts as reached.
   private static func outlived(
     _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ strengths: [UInt8]
-  ) -> Set<UInt32> {
+  ) -> [UInt32: UInt32] {
     let tables: ClosedRange<UInt64> = 24...64
     let isKept = graph.file.shapes.map { shape in
       shape.has(HeapFile.Shape.isDead) || (shape.type == Snapshot.none && tables.contains(shape.size))
     }
-    guard isKept.contains(true) else { return [] }
-    var found = Set<UInt32>()
+    let isUnowned = graph.file.places.map(\.isUnowned)
+    var found: [UInt32: UInt32] = [:]
     for block in 0..<graph.count where reached[block] {
       for edge in graph.edges(of: block) where strengths[Int(graph.places[edge])] == UInt8(HeapFile.Strength.none) {
         let target = graph.targets[edge]
-        if !reached[Int(target)], isKept[Int(graph.shapes[Int(target)])] { found.insert(target) }
+        guard !reached[Int(target)] else { continue }
+        let place = graph.places[edge]
+        if isUnowned[Int(place)] || isKept[Int(graph.shapes[Int(target)])] { found[target] = place }
       }
     }
-    for block in found { reached[Int(block)] = true }
+    for block in found.keys { reached[Int(block)] = true }
     return found
   }
 

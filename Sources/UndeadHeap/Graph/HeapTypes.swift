@@ -30,11 +30,13 @@ package struct HeapTypes {
   package let raw: UInt32
   /// Memory of C code.
   package let foreign: UInt32
-  /// Tables of weak references to objects that were deallocated.
-  package let deadReference: UInt32
+  /// By place: what a weak or unowned reference there names that was deallocated, a table or the memory of the object.
+  package let deadOfPlace: [UInt32]
 
   /// How the memory of an object is called that was deallocated.
   package static let deallocated = "deallocated "
+  /// How the table of weak references to one is called.
+  package static let deadReference = "weak reference to a deallocated object"
 
   package init(_ file: HeapFile) {
     var groups: [Group] = []
@@ -47,7 +49,6 @@ package struct HeapTypes {
     }
     raw = add(Self.memory(NodeNames.rawMemory))
     foreign = add(Self.memory(NodeNames.foreignMemory))
-    deadReference = add(Self.memory("weak reference to a deallocated object"))
     var ofType: [UInt32] = []
     for type in file.snapshot.types {
       let (name, role) = NodeNames.describe(type, file.snapshot.strings)
@@ -72,6 +73,11 @@ package struct HeapTypes {
       let isDead = shape.has(HeapFile.Shape.isDead) && !shape.has(HeapFile.Shape.reached)
       if isDead { group.name = Self.deallocated + group.name }
       ofShape.append(isDead ? add(group) : ofType[Int(shape.type)])
+    }
+    let table = add(Self.memory(Self.deadReference))
+    deadOfPlace = file.places.map { place in
+      let type = file.snapshot.strings[place.declaredType]
+      return place.isUnowned ? add(Self.memory(Self.deallocated + (type.isEmpty ? "object" : type))) : table
     }
     groupOfType = ofType
     groupOfShape = ofShape

@@ -6,6 +6,7 @@ package struct HeapPathTeller {
   /// The blocks and references of the paths, as a snapshot would have them.
   private var snapshot: Snapshot
   private var roots: [(node: Int, worth: PathWorth)] = []
+  private var ends: [Int] = []
 
   package init(_ heap: LoadedHeap) {
     self.heap = heap
@@ -39,6 +40,7 @@ package struct HeapPathTeller {
     snapshot.paths.append(
       .init(
         rootKind: 0, firstNode: firstNode, firstStep: firstStep, stepCount: UInt32(edges.count), endNode: from))
+    ends.append(block)
     roots.append((path.root, paths.worth(of: block)))
   }
 
@@ -59,6 +61,9 @@ package struct HeapPathTeller {
     var paths = snapshot.retainPaths(symbols: symbols)
     for number in paths.indices where !paths[number].isEmpty {
       paths[number][0].root = root(number)
+      if heap.ownership.outlives(ends[number]) {
+        paths[number][paths[number].count - 1].type = heap.typeName(ends[number])
+      }
     }
     return paths
   }

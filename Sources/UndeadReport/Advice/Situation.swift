@@ -73,6 +73,7 @@ extension Situation {
   static let suspects = [
     Situation("running-timer", Advice.heldByTimer),
     Situation("work-item", Advice.heldByWorkItem),
+    Situation("dispatch-channel", Advice.heldByChannel),
     Situation("running-source", Advice.heldBySource),
     Situation("registered-observer", Advice.heldByObserver),
     Situation("waiting-for-continuation", Advice.heldByContinuation),

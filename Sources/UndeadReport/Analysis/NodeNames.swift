@@ -58,6 +58,8 @@ package struct NodeNames {
   package static let rawMemory = "raw memory"
   private static let rawMemoryHash = StableHash(rawMemory)
   package static let foreignMemory = "C memory"
+  /// What the instrument calls a closure in the sense of C.
+  package static let closureOfC = "C block"
   /// What the instrument calls the memory of tasks for frames (foreign.c).
   package static let asyncFrames = "async frames"
 

@@ -45,7 +45,7 @@ extension Snapshot {
     let isFrame = names.type(of: holder) == NodeNames.asyncFrames || strings[edge.label] == "async frame"
     if isFrame { return .frames }
     if edge.isCounted { return .counted }
-    if names.role(of: holder) != .memory { return .typed }
+    if names.role(of: holder) != .memory || names.type(of: holder) == NodeNames.closureOfC { return .typed }
     return names.role(of: target).isOfProgram ? .words : .libraries
   }
 }

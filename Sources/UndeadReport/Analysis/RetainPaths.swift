@@ -86,7 +86,14 @@ package struct RetainPaths {
     let node = path.firstNode
     let explanation = node == Snapshot.none ? Snapshot.none : snapshot.nodes[Int(node)].explanation
     let own = explanation == Snapshot.none ? nil : frames.backtrace(explanation).firstOwnFrame
-    return Self.taskName(own.map(TestFinder.qualifiedFunction))
+    return Self.taskName(own.map(Self.function))
+  }
+
+  /// What a task waits in: the function around a closure; of code outside of functions, the closure or `main`.
+  static func function(of frame: Frame) -> String {
+    if SymbolText.isAsyncMain(frame.symbol) { return "main" }
+    let name = TestFinder.qualifiedFunction(of: frame)
+    return name.contains(".") ? name : FunctionName.withoutThunks(frame.symbol)
   }
 
   /// How a root that is a task is called.

@@ -76,7 +76,7 @@ package struct Symbolizer: Sendable {
       for address in image.addresses {
         // A program has copies of generic functions of the toolchain.
         guard let frame = image.frames(at: address).last, !SymbolText.isToolchain(frame) else { continue }
-        functions[address] = TestFinder.qualifiedFunction(of: frame)
+        functions[address] = RetainPaths.function(of: frame)
       }
     }
     return functions

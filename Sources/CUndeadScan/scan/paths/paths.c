@@ -49,6 +49,7 @@ typedef struct {
   const undead_roots *roots;
   const undead_scan_options *options;
   path_entry *entries;
+  uint8_t *later;      // of each entry: the classes of references that were left for later
   uint64_t count, capacity, next;
   uint32_t missing;    // targets that were not reached yet
   undead_worklist tasks;
@@ -203,8 +204,11 @@ static void reach_reference(void *context, const undead_reference *reference) {
   uint32_t word = *undead_heap_word(search->heap, block);
   if (!(word & UNDEAD_WORD_MARK) || word & VISITED) return;
   path_class by = class_of(search, reference, block);
+  if (search->parent < WAITING_TASK) {
+    if (place > UINT32_MAX) return;
+    if (by > search->most) search->later[search->parent] |= (uint8_t)(1u << by);
+  }
   if (by < search->least || by > search->most) return;
-  if (search->parent < WAITING_TASK && place > UINT32_MAX) return;
   reach(search, block, search->parent, search->parent < WAITING_TASK ? (uint32_t)place : search->root);
 }
 
@@ -282,7 +286,8 @@ static bool search_class(path_search *search, path_class most) {
   if (most == BY_TYPES) reach_items(search);
   if (most == BY_FRAMES && !reach_tasks(search)) return false;
   reach_roots(search);
-  for (uint64_t i = 0; i < found && search->missing; i++) reach_from(search, (uint32_t)i);
+  for (uint64_t i = 0; i < found && search->missing; i++)
+    if (search->later[i] >> most & 1) reach_from(search, (uint32_t)i);
   search->least = BY_TYPES;
   while (search->next < search->count && search->missing) reach_from(search, (uint32_t)search->next++);
   return true;
@@ -329,19 +334,21 @@ bool undead_paths_find(undead_pathfinder *finder, undead_storage *storage, undea
   path_search search = {.finder = finder, .storage = storage, .bodies = bodies, .heap = bodies->heap, .roots = roots,
                         .options = options, .capacity = live < WAITING_TASK ? live : WAITING_TASK,
                         .missing = finder->target_count};
-  search.entries = undead_map((search.capacity + 1) * sizeof *search.entries);
-  if (!search.entries) return false;
+  size_t entry_bytes = (search.capacity + 1) * sizeof *search.entries;
+  search.entries = undead_map(entry_bytes);
+  search.later = undead_map(search.capacity + 1);
   undead_heap_each(search.heap, list_task, &search);
   undead_heap_clear(search.heap, UNDEAD_WORD_SCAN_BITS & ~UNDEAD_WORD_MARK);
   for (uint32_t i = 0; i < finder->target_count; i++) *undead_heap_word(search.heap, finder->targets[i]) |= TARGET;
-  bool ok = !search.tasks.no_memory;
+  bool ok = search.entries && search.later && !search.tasks.no_memory;
   for (path_class most = BY_TYPES; ok && most <= BY_NUMBERS && search.missing; most++) {
     if (most == BY_LOCALS) ok = set_outlived_apart(&search);
     if (most == BY_LOCALS) leave_outlived(&search);
     ok = ok && search_class(&search, most);
   }
   undead_worklist_close(&search.tasks);
-  undead_unmap(search.entries, (search.capacity + 1) * sizeof *search.entries);
+  if (search.later) undead_unmap(search.later, search.capacity + 1);
+  if (search.entries) undead_unmap(search.entries, entry_bytes);
   return ok;
 }
 
