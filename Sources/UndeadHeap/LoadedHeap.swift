@@ -10,8 +10,13 @@ package final class LoadedHeap {
   package private(set) lazy var ownership = HeapOwnership(graph)
   package private(set) lazy var dominators = HeapDominators(graph, ownership)
   package private(set) lazy var paths = HeapPaths(self)
+  /// The best ways to what may resume tasks, which does not own them.
+  package private(set) lazy var resumptions = HeapPaths(self, resumption: true)
   package private(set) lazy var pathShapes = HeapPathShapes(self)
   package private(set) lazy var containers = HeapContainers(self)
+  /// By code address: the function of the program there, for the frames of tasks.
+  private lazy var taskFunctions = Symbolizer.programFunctions(
+    at: file.roots.flatMap { frames(ofTasks: $0) }, modules: file.snapshot.modules)
 
   /// Reads the graph of a heap file.
   ///
@@ -26,6 +31,7 @@ package final class LoadedHeap {
   package func group(_ block: Int) -> Int {
     let group = types.groupOfShape[Int(graph.shapes[block])]
     guard group == types.foreign else { return Int(group) }
+    if let place = ownership.placeOutliving(block) { return Int(types.deadOfPlace[place]) }
     let site = Int(graph.sites[block])
     return Int(site > 0 && file.sites[site - 1].isRaw ? types.raw : types.foreign)
   }
@@ -66,7 +72,7 @@ package final class LoadedHeap {
       return root.name
     }
     switch root.kind {
-    case "shared", "other", "unreachable", "beforeRecording": return root.name.isEmpty ? root.kind : root.name
+    case "shared", "other", "unreachable", "beforeRecording", "task": return root.name.isEmpty ? root.kind : root.name
     case "stack", "register":
       let kind = root.kind == "stack" ? "stack" : "registers"
       return root.name.isEmpty ? kind : "\(kind) of \(root.name)"
@@ -78,6 +84,9 @@ package final class LoadedHeap {
 
   /// Kind and name of a root, as retain paths tell them.
   package func describe(_ root: HeapFile.Root) -> (kind: String, name: String) {
+    if root.kind == HeapFile.Root.task {
+      return ("task", RetainPaths.taskName(frames(ofTasks: root).lazy.compactMap { self.taskFunctions[$0] }.first))
+    }
     let text = file.snapshot.strings[root.name]
     let name = !text.isEmpty ? Demangler.readable(text) : root.thread == 0 ? "" : "thread \(root.thread)"
     switch root.kind {
@@ -89,5 +98,10 @@ package final class LoadedHeap {
     case HeapFile.Root.beforeRecording: return ("beforeRecording", name)
     default: return ("unknown", name)
     }
+  }
+
+  private func frames(ofTasks root: HeapFile.Root) -> [UInt64] {
+    guard root.kind == HeapFile.Root.task else { return [] }
+    return file.snapshot.addresses(ofStack: Snapshot.Index(truncatingIfNeeded: root.address)).map { $0 &- 1 }
   }
 }

@@ -6,6 +6,47 @@ import UndeadTestSupport
 @testable import UndeadHeap
 
 @Suite struct DominatorTests {
+  /// What frames of a task hold is the task's, whatever words of C memory name it or the task.
+  @Test func tasksThatWaitAreRoots() throws {
+    var heap = HeapBuilder()
+    let records = heap.foreign(size: 64)
+    let task = heap.object("Task", size: 208, kind: .task, isOfProgram: false, strong: 1)
+    let frames = heap.object(NodeNames.asyncFrames, size: 512, kind: .other, isOfProgram: false)
+    let session = heap.object("App.Session", size: 48, strong: 1)
+    heap.link(records, "", task, strength: HeapFile.Strength.raw)
+    heap.link(records, "", session, strength: HeapFile.Strength.raw, offset: 24)
+    heap.link(task, "async frame", frames, strength: HeapFile.Strength.raw)
+    heap.link(frames, "async frame", session, strength: HeapFile.Strength.perhaps)
+    heap.global("_dispatch_timers_heap", holds: records)
+    let stack = heap.stack([.system("sleep"), .app("App.Session.serve() async -> ()")])
+    let graph = try heap.file().graph()
+    heap.waits = [withExtendedLifetime(graph) { .init(shape: graph.shapes[task], stack: stack) }]
+    let loaded = try LoadedHeap(heap.file())
+    let (root, edges) = loaded.paths.path(to: session)
+    #expect(loaded.root(ofNode: root).kind == "task" && edges.count == 2)
+    #expect(loaded.paths.worth(of: session) == .frames)
+    #expect(loaded.dominators.retained[records] == 64 && loaded.dominators.retained[task] == 208 + 512 + 48)
+    // Who has its bare address may resume it.
+    #expect(loaded.root(ofNode: loaded.resumptions.path(to: task).root).name == "_dispatch_timers_heap")
+  }
+
+  /// Words without a type come last, however short the path is.
+  @Test func referencesOfKnownTypesComeFirst() throws {
+    var heap = HeapBuilder()
+    let records = heap.foreign(size: 64)
+    let (list, cache) = (heap.object("App.List", size: 48), heap.object("App.Cache", size: 48))
+    let entry = heap.object("App.Entry", size: 48, strong: 3)
+    heap.link(records, "", entry, strength: HeapFile.Strength.raw)
+    heap.global("type metadata instantiation cache", holds: records)
+    heap.global("App.list", holds: list)
+    heap.link(list, "cache", cache)
+    heap.link(cache, "entry", entry)
+    let loaded = try LoadedHeap(heap.file())
+    let (root, edges) = loaded.paths.path(to: entry)
+    #expect(loaded.root(ofNode: root).name == "App.list" && edges.count == 2)
+    #expect(loaded.paths.worth(of: entry) == .counted)
+  }
+
   /// A heap of random blocks, references, counts and roots.
   private static func random(_ seed: UInt64) -> HeapBuilder {
     var random = SeededGenerator(seed: seed)

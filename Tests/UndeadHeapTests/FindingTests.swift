@@ -224,9 +224,7 @@ import UndeadReport
         "    kept by    global App.gate -> App.Gate .waiting[] -> Task",
         "    wait       in App.Gate.wait() at /app/Gate.swift:7",
         "    advice     if they are more than the work there is, something does not wake them: a continuation that is never",
-        "               resumed, a stream that is never finished, a lock or actor that is held; tasks that have finished are",
-        "               kept by their handles, or by a group without next(): drop the handles, or use",
-        "               withDiscardingTaskGroup",
+        "               resumed, a stream that is never finished, a lock or actor that is held",
         "",
       ])
     #expect(try waiting(99).isEmpty)
@@ -293,7 +291,7 @@ import UndeadReport
       if !recordedFromTheStart { _ = heap.root(HeapFile.Root.beforeRecording, "memory from before recording") }
       return try self.texts(heap)
     }
-    #expect(try texts(recordedFromTheStart: true) == ["deadOwner 1 144 App.Owner"])
+    #expect(try texts(recordedFromTheStart: true) == ["deadOwner 1 184 App.Owner"])
     #expect(try texts(recordedFromTheStart: false).isEmpty)
   }
 
@@ -330,6 +328,63 @@ import UndeadReport
     let graph = try heap.file().graph()
     heap.waits = [withExtendedLifetime(graph) { .init(shape: graph.shapes[task], stack: stack) }]
     #expect(try texts(heap).isEmpty)
+  }
+
+  /// Tasks that have ended, and what keeps them: their handles, or the frames of a group.
+  @Test(arguments: [true, false]) func tasksThatHaveFinished(_ areHandles: Bool) throws {
+    var heap = HeapBuilder()
+    let storage = heap.object("Swift._ContiguousArrayStorage<Swift.Task<(), Swift.Never>>", size: 1024)
+    let frames = heap.object(NodeNames.asyncFrames, size: 1024, kind: .other, isOfProgram: false)
+    var tasks: [HeapBuilder.Block] = []
+    for _ in 0..<100 {
+      let task = heap.object("Task", size: 208, kind: .task, isOfProgram: false, strong: 1)
+      if areHandles { heap.link(storage, "[]", task) }
+      heap.link(frames, "async frame", task, strength: HeapFile.Strength.perhaps)
+      tasks.append(task)
+    }
+    heap.global("App.handles", holds: storage)
+    heap.global("App.frames", holds: frames)
+    let graph = try heap.file().graph()
+    heap.waits = [
+      withExtendedLifetime(graph) {
+        .init(shape: graph.shapes[tasks[0]], stack: Snapshot.none, status: TaskState.Flag.complete)
+      }
+    ]
+    let found = try findings(heap)
+    #expect(found.map(\.kind) == [.finishedTasks] && found[0].objects == 100)
+    #expect(found[0].advice.contains(areHandles ? "drop the handles" : "withDiscardingTaskGroup"))
+    #expect(found[0].retainPath.first?.root?.name == (areHandles ? "App.handles" : "App.frames"))
+  }
+
+  // MARK: Memory that nothing uses
+
+  /// Recorded programs know the type of what was deallocated; of others the field says what it was.
+  @Test(arguments: [true, false]) func memoryThatUnownedReferencesKeep(_ isRecorded: Bool) throws {
+    var heap = HeapBuilder()
+    let history = heap.object("App.History", size: 48)
+    let storage = heap.object("Swift._ContiguousArrayStorage<App.Unowned>", size: 4096)
+    heap.link(history, "visited", storage)
+    for _ in 0..<100 {
+      let page =
+        isRecorded
+        ? heap.object(
+          "App.Page", size: 64, reached: false, flags: HeapFile.Shape.isDead | HeapFile.Shape.countUnknown)
+        : heap.foreign(size: 512, reached: false)
+      heap.link(storage, "[].page", page, strength: HeapFile.Strength.none, type: "App.Page", flags: 8)
+    }
+    heap.global("App.history", holds: history)
+    let found = try #require(try findings(heap).first)
+    #expect(found.kind == .deallocatedMemory && found.objects == 100 && found.type == "deallocated App.Page")
+    #expect(found.container == .init(type: "App.History", field: "visited[].page"))
+    let loaded = try LoadedHeap(heap.file())
+    #expect(loaded.dominators.retained[loaded.dominators.nodes.unreachable] == 0)
+  }
+
+  @Test func memoryThatIsLost() throws {
+    var heap = HeapBuilder()
+    heap.global("App.cache", holds: heap.object("App.Cache", size: 1 << 20))
+    for _ in 0..<100 { _ = heap.foreign(size: 1 << 12, reached: false, at: [.system("swift_reportError")]) }
+    #expect(try texts(heap) == ["lostMemory 100 409600 C memory"])
   }
 
   @Test func anOrdinaryHeapHasNone() throws {

@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 import UndeadXCTest
 import XCTest
@@ -28,6 +29,36 @@ import XCTest
     #expect(failures.first?.text.contains("UndeadXCTestTests.SendableOwner") == true)
   }
 
+  /// The stack may still have a word of the object, which owns nothing.
+  @Test func aVariableWhoseObjectIsInACycle() {
+    let failures = CaseRunner.failures { (_: XCTestCase) in
+      var owner: Owner? = Owner()
+      let word = UInt(bitPattern: Unmanaged.passUnretained(owner!).toOpaque())
+      owner?.item = Item()
+      owner?.item?.owner = owner
+      assertDeallocated(&owner, after: .zero)
+      withExtendedLifetime(word) {}
+    }
+    #expect(failures.count == 1)
+    #expect(failures.first?.text.contains("item") == true && failures.first?.text.contains("stack of") == false)
+  }
+
+  @Test func anObjectThatAWaitingTaskHolds() {
+    let failures = CaseRunner.failures { (_: XCTestCase) in
+      let waits = DispatchSemaphore(value: 0)
+      var task: Task<Void, Never>?
+      assertDeallocated(after: .milliseconds(100)) { () -> SendableOwner in
+        let owner = SendableOwner()
+        task = Task.detached { await keep(owner, waits) }
+        waits.wait()
+        return owner
+      }
+      task?.cancel()
+    }
+    #expect(failures.count == 1)
+    #expect(failures.first?.text.contains("task that waits in UndeadXCTestTests.keep(_:_:)") == true)
+  }
+
   @Test func aVariableWhoseObjectLives() {
     let failures = CaseRunner.failures { (_: XCTestCase) in
       var owner: SendableOwner? = SendableOwner()
@@ -37,4 +68,10 @@ import XCTest
     }
     #expect(failures.count == 1)
   }
+}
+
+private func keep(_ owner: SendableOwner, _ waits: DispatchSemaphore) async {
+  waits.signal()
+  try? await Task.sleep(for: .seconds(3600))
+  withExtendedLifetime(owner) {}
 }

@@ -63,6 +63,14 @@ static bool find_paths(const findings *self) {
   return ok;
 }
 
+static void list_outlived_nodes(const findings *self) {
+  undead_worklist *outlived = &self->analysis->paths.outlived, kept = {0};
+  for (uintptr_t block; (block = undead_worklist_pop(outlived)); undead_worklist_push(&kept, block))
+    undead_collect_node(self->storage, &self->analysis->bodies, block, UNDEAD_STATE_SUSPECT);
+  undead_worklist_close(outlived);
+  *outlived = kept;
+}
+
 // The objects, what holds them, and the rest of their cycles; sets that only frames name.
 static void list_suspect_nodes(const findings *self) {
   undead_suspects *suspects = &self->analysis->suspects;
@@ -78,6 +86,7 @@ static void list_suspect_nodes(const findings *self) {
     undead_collect_node(self->storage, &self->analysis->bodies, self->analysis->closed.blocks[i].block, UNDEAD_STATE_SUSPECT);
   for (uintptr_t block; (block = undead_worklist_pop(&suspects->members));)
     undead_collect_node(self->storage, &self->analysis->bodies, block, UNDEAD_STATE_LIVE);
+  list_outlived_nodes(self);
 }
 
 static void list_suspect(const findings *self, const undead_address_index *index, const undead_found_suspect *found) {
@@ -103,6 +112,15 @@ static void list_closed(const findings *self, const undead_address_index *index)
     if (node == UINT32_MAX || result->suspect_count == self->storage->suspect_limit) continue;
     uint32_t path = closed->named ? undead_path_to(&self->analysis->paths, closed->block) : UINT32_MAX;
     result->suspects[result->suspect_count++] = (undead_suspect){UNDEAD_SUSPECT_FRAME, node, UINT32_MAX, path};
+  }
+}
+
+static void list_outlived(const findings *self, const undead_address_index *index) {
+  undead_scan_result *result = &self->storage->result;
+  for (uintptr_t block; (block = undead_worklist_pop(&self->analysis->paths.outlived));) {
+    uint32_t node = undead_address_index_of(index, block);
+    if (node == UINT32_MAX || result->suspect_count == self->storage->suspect_limit) continue;
+    result->suspects[result->suspect_count++] = (undead_suspect){UNDEAD_SUSPECT_OUTLIVED, node, UINT32_MAX, UINT32_MAX};
   }
 }
 
@@ -136,6 +154,7 @@ bool undead_findings_list(undead_analysis *analysis, undead_storage *storage, co
   if (!undead_address_index_open(&index, result->nodes, sizeof *result->nodes, result->node_count)) return false;
   list_suspects(self, &index);
   list_closed(self, &index);
+  list_outlived(self, &index);
   list_watched(self, &index);
   list_items(self, &index);
   undead_address_index_close(&index);

@@ -1,77 +1,38 @@
 import UndeadReport
 
-/// The shortest way from a root to each block along owning references.
+/// The best way from a root to each block along owning references: as good as its worst reference, and among equal ones the shortest.
 package final class HeapPaths {
   /// The reference through which each block is reached; ``none`` for those that a root holds.
   package let edge: UnsafeBufferPointer<UInt32>
   /// The block that has this reference; for those that a root holds the node of the root.
   package let holder: UnsafeBufferPointer<UInt32>
-  /// All blocks, nearer ones first.
+  /// All blocks, holders before what they hold.
   package let order: UnsafeBufferPointer<UInt32>
+  /// By block: the worst reference of its path.
+  private let worth: UnsafeBufferPointer<PathWorth>
 
   package static let none = UInt32.max
 
   private let blocks: Int
 
-  init(_ heap: LoadedHeap) {
-    let (graph, ownership) = (heap.graph, heap.ownership)
-    blocks = graph.count
-    let edge = UnsafeMutableBufferPointer<UInt32>.filled(graph.count, with: Self.none)
-    let holder = UnsafeMutableBufferPointer<UInt32>.filled(graph.count, with: Self.none)
-    let order = UnsafeMutableBufferPointer<UInt32>.filled(graph.count, with: 0)
-    var (met, done) = (0, 0)
-    func meet(_ block: Int, from source: Int, by number: UInt32) {
-      holder[block] = UInt32(source)
-      edge[block] = number
-      order[met] = UInt32(block)
-      met += 1
-    }
-    func spread() {
-      while done < met {
-        let block = Int(order[done])
-        done += 1
-        for number in graph.edges(of: block) where ownership.owns[number] {
-          let target = Int(graph.targets[number])
-          if holder[target] == Self.none { meet(target, from: block, by: UInt32(number)) }
-        }
-      }
-    }
-    let nodes = heap.dominators.nodes
-    let rows = RootRows(graph, ownership)
-    for root in Self.bestFirst(heap.file.roots) {
-      for number in rows.range(of: root) where holder[Int(rows.targets[number])] == Self.none {
-        meet(Int(rows.targets[number]), from: nodes.node(ofRoot: root), by: Self.none)
-      }
-    }
-    rows.deallocate()
-    spread()
-    for node in [nodes.otherReferences, nodes.unreachable] {
-      for block in heap.dominators.children(of: node) where holder[block] == Self.none {
-        meet(block, from: node, by: Self.none)
-      }
-      spread()
-    }
-    assert(met == graph.count)
-    self.edge = UnsafeBufferPointer(edge)
-    self.holder = UnsafeBufferPointer(holder)
-    self.order = UnsafeBufferPointer(order)
+  /// - Parameter resumption: true for paths to what may resume tasks, which does not own them.
+  init(_ heap: LoadedHeap, resumption: Bool = false) {
+    var search = PathSearch(heap, resumption: resumption)
+    search.run()
+    blocks = heap.graph.count
+    edge = UnsafeBufferPointer(search.edge)
+    holder = UnsafeBufferPointer(search.holder)
+    order = UnsafeBufferPointer(search.order)
+    worth = UnsafeBufferPointer(search.worth)
   }
 
   deinit {
     for buffer in [edge, holder, order] { buffer.deallocate() }
+    worth.deallocate()
   }
 
-  /// A global variable says more than a word of a stack.
-  private static func bestFirst(_ roots: [HeapFile.Root]) -> [Int] {
-    let ranks: [UInt32] = [
-      HeapFile.Root.global, HeapFile.Root.runLoop, HeapFile.Root.threadLocal, HeapFile.Root.beforeRecording,
-      HeapFile.Root.stack, HeapFile.Root.register,
-    ]
-    return roots.indices.sorted { a, b in
-      let (first, second) = (ranks.firstIndex(of: roots[a].kind), ranks.firstIndex(of: roots[b].kind))
-      return (first ?? ranks.count, a) < (second ?? ranks.count, b)
-    }
-  }
+  /// What the path to a block is worth.
+  package func worth(of block: Int) -> PathWorth { worth[block] }
 
   /// Nobody reads more references; longer paths, as of lists, lose their middle where they are shown.
   private static let toldReferences = 400
@@ -93,5 +54,124 @@ package final class HeapPaths {
       next = Int(holder[next])
     }
     return (Int(holder[next]), edges.reversed())
+  }
+}
+
+/// Searches breadth first, once for each worth: what a better one does not reach is looked for with the next one, from all that
+/// was found before.
+private struct PathSearch {
+  let edge, holder, order: UnsafeMutableBufferPointer<UInt32>
+  let worth: UnsafeMutableBufferPointer<PathWorth>
+  private let heap: LoadedHeap
+  private let resumption: Bool
+  /// By place: what a reference there is worth, to what is an object of the program and to other blocks.
+  private var toObjects: [PathWorth] = []
+  private var toOthers: [PathWorth] = []
+  private let isObject: [Bool]
+  private var (met, done) = (0, 0)
+  private var most = PathWorth.counted
+  /// Blocks that have references of a worth that is not yet looked at.
+  private var waiting = [PathWorth: [UInt32]]()
+
+  init(_ heap: LoadedHeap, resumption: Bool) {
+    (self.heap, self.resumption) = (heap, resumption)
+    edge = .filled(heap.graph.count, with: HeapPaths.none)
+    holder = .filled(heap.graph.count, with: HeapPaths.none)
+    order = .filled(heap.graph.count, with: 0)
+    worth = .filled(heap.graph.count, with: .words)
+    isObject = heap.types.groups.map { $0.role.isOfProgram || $0.storage != nil }
+    for place in heap.file.places {
+      let group = heap.types.groups[Int(heap.types.holder(of: place))]
+      let isFrame =
+        group.name == NodeNames.asyncFrames || (group.kind == .task && place.strength == HeapFile.Strength.perhaps)
+      let isKnown = group.kind != .other || group.name == NodeNames.closureOfC
+      let isTyped = isKnown && place.strength != HeapFile.Strength.perhaps
+      let known: PathWorth? =
+        isFrame ? .frames : place.strength == HeapFile.Strength.counted ? .counted : isTyped ? .typed : nil
+      toObjects.append(known ?? .words)
+      toOthers.append(known ?? .libraries)
+    }
+  }
+
+  mutating func run() {
+    let rows = RootRows(heap.graph) { number, edge in owns(rootEdge: number, edge) }
+    let roots = heap.file.roots.indices.map { (number: $0, worth: worth(ofRoot: heap.file.roots[$0])) }
+    for next in PathWorth.counted.rawValue...PathWorth.words.rawValue {
+      most = PathWorth(rawValue: next) ?? .words
+      var holding = roots.filter { $0.worth == most }.map(\.number)
+      // Where few tasks wait are servers, and not what they serve.
+      if most == .frames { holding.sort { (rows.range(of: $0).count, $0) < (rows.range(of: $1).count, $1) } }
+      for root in holding {
+        for number in rows.range(of: root) where holder[Int(rows.targets[number])] == HeapPaths.none {
+          meet(Int(rows.targets[number]), from: heap.dominators.nodes.node(ofRoot: root), by: HeapPaths.none)
+        }
+      }
+      for block in waiting.removeValue(forKey: most) ?? [] { spread(from: Int(block)) }
+      spread()
+    }
+    rows.deallocate()
+    let nodes = heap.dominators.nodes
+    for node in [nodes.otherReferences, nodes.unreachable] {
+      for block in heap.dominators.children(of: node) where holder[block] == HeapPaths.none {
+        meet(block, from: node, by: HeapPaths.none)
+      }
+      spread()
+    }
+    assert(met == heap.graph.count)
+  }
+
+  private mutating func meet(_ block: Int, from source: Int, by number: UInt32) {
+    holder[block] = UInt32(source)
+    edge[block] = number
+    worth[block] = most
+    order[met] = UInt32(block)
+    met += 1
+  }
+
+  private mutating func spread() {
+    while done < met {
+      let block = Int(order[done])
+      done += 1
+      spread(from: block)
+    }
+  }
+
+  private mutating func spread(from block: Int) {
+    var next: PathWorth?
+    for number in heap.graph.edges(of: block) {
+      let target = Int(heap.graph.targets[number])
+      guard holder[target] == HeapPaths.none, owns(number, target) else { continue }
+      let place = Int(heap.graph.places[number])
+      let worth = isObject[heap.group(target)] ? toObjects[place] : toOthers[place]
+      if worth <= most {
+        meet(target, from: block, by: UInt32(number))
+      } else {
+        next = min(next ?? worth, worth)
+      }
+    }
+    if let next { waiting[next, default: []].append(UInt32(block)) }
+  }
+
+  private func owns(_ number: Int, _ target: Int) -> Bool {
+    heap.ownership.owns[number]
+      || (resumption && heap.ownership.reached[target] && heap.types.groups[heap.group(target)].kind == .task
+        && heap.graph.place(number).strength != HeapFile.Strength.none)
+  }
+
+  private func owns(rootEdge number: Int, _ edge: HeapGraph.RootEdge) -> Bool {
+    let root = heap.file.roots[Int(edge.root)]
+    return heap.ownership.rootOwns[number]
+      || (resumption && !root.isWeak && heap.types.groups[heap.group(Int(edge.target))].kind == .task)
+  }
+
+  private func worth(ofRoot root: HeapFile.Root) -> PathWorth {
+    switch root.kind {
+    case HeapFile.Root.runLoop: .counted
+    case HeapFile.Root.global: root.isMapped ? .words : .counted
+    case HeapFile.Root.task: resumption ? .words : .frames
+    case HeapFile.Root.threadLocal: .locals
+    case HeapFile.Root.stack, HeapFile.Root.register: .threads
+    default: .words
+    }
   }
 }

@@ -21,7 +21,7 @@ extension LoadedHeap {
     }
     steps.append(PathStep(type: typeName(block), field: ""))
     let (kind, name) = self.root(ofNode: root)
-    steps[0].root = PathStep.Root(kind: kind, name: name)
+    steps[0].root = PathStep.Root(kind: kind, name: name, evidence: paths.worth(of: block).evidence)
     return steps
   }
 

@@ -15,7 +15,10 @@ package final class HeapFile {
   package let shapes: [Shape]
   package let sites: [Site]
   package let places: [Place]
+  /// Those of the file, then one for each place at which tasks wait.
   package let roots: [Root]
+  /// By shape of a task: index of ``roots``.
+  let taskRoots: [UInt32: UInt32]
   package let memory: [MemoryLine]
   /// How glibc's malloc has cut up its memory; empty for other allocators.
   package let malloc: [MallocPart]
@@ -84,7 +87,6 @@ package final class HeapFile {
       shapes = try reader.shapes()
       sites = try reader.sites()
       places = try reader.places()
-      roots = try reader.roots()
       memory = try reader.memory()
       malloc = try reader.malloc()
       generations = try reader.generations()
@@ -94,6 +96,7 @@ package final class HeapFile {
       resources = try reader.resources()
       waits = try reader.waits(shapes: shapes.count)
       tasks = try reader.tasks()
+      (roots, taskRoots) = HeapFile.taskRoots(try reader.roots(), waits)
       allocations = try reader.allocations()
       census = try reader.census()
     } catch {
@@ -110,6 +113,17 @@ package final class HeapFile {
   package func graph() throws(SnapshotError) -> HeapGraph {
     var decoder = HeapStreamDecoder(self)
     return try decoder.decode()
+  }
+}
+
+extension HeapFile {
+  /// Adds a root for each place at which tasks wait: its address is the index of their frames in STACKS.
+  private static func taskRoots(_ roots: [Root], _ waits: [Wait]) -> (roots: [Root], ofShape: [UInt32: UInt32]) {
+    let waiting = waits.filter { $0.status & TaskState.Flag.complete == 0 }
+    let stacks = Set(waiting.map(\.stack)).sorted()
+    let numbers = Dictionary(uniqueKeysWithValues: zip(stacks, UInt32(roots.count)...))
+    let ofShape = Dictionary(waiting.map { ($0.shape, numbers[$0.stack]) }) { first, _ in first }
+    return (roots + stacks.map { Root(kind: Root.task, address: UInt64($0)) }, ofShape.compactMapValues(\.self))
   }
 }
 

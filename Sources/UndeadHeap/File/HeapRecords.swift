@@ -185,6 +185,8 @@ extension HeapFile {
     package var isElement: Bool { flags & 1 != 0 }
     /// Words around the reference follow in the stream.
     package var hasNeighbours: Bool { flags & 2 != 0 }
+    /// Unowned, and not weak.
+    package var isUnowned: Bool { flags & 8 != 0 }
     /// No word in memory, but known from the runtime: an object and its side table.
     package var isImplied: Bool { flags & 4 != 0 }
   }
@@ -212,9 +214,15 @@ extension HeapFile {
     package static let register: UInt32 = 4
     package static let runLoop: UInt32 = 5
     package static let beforeRecording: UInt32 = 6
+    /// Tasks that wait at one place; in no file, but made of its waits.
+    package static let task: UInt32 = 7
 
     /// Weak or doubtful: alone it keeps nothing alive.
     package var isWeak: Bool { flags & 1 != 0 }
+    /// Memory that is no variable of an image.
+    package var isMapped: Bool { flags & 2 != 0 }
+    /// A variable of what resumes tasks, which does not own them.
+    package var isOfRuntime: Bool { flags & 4 != 0 }
   }
 
   /// What stands around a reference from outside of all blocks, which may be a slice: as Neighbours of a reference.

@@ -6,7 +6,22 @@ enum DeadOwners {
   private enum Runner: String {
     case timer
     case source = "dispatch source"
+    case observer
     case task
+
+    /// What ends it.
+    var end: String {
+      switch self {
+      case .timer: "invalidate()"
+      case .observer: "removeObserver(_:) of NotificationCenter with the token"
+      case .source, .task: "cancel()"
+      }
+    }
+  }
+
+  /// Where a NotificationCenter has its closures.
+  private static func isObserverTable(_ type: String) -> Bool {
+    type.hasPrefix("Swift._DictionaryStorage<Swift.UInt64,") && type.contains("MessageBox")
   }
 
   static func drafts(_ heap: LoadedHeap, _ places: HeapLocations) -> [HeapFindingDraft] {
@@ -40,7 +55,8 @@ enum DeadOwners {
     let graph = heap.graph
     let isContext = heap.types.groups.map { $0.kind == .context }
     var runners = heap.types.groups.map {
-      timers.contains($0.name) ? Runner.timer : sources.contains($0.name) ? .source : nil
+      timers.contains($0.name)
+        ? Runner.timer : sources.contains($0.name) ? .source : isObserverTable($0.name) ? .observer : nil
     }
     for wait in heap.file.waits { runners[Int(heap.types.groupOfShape[Int(wait.shape)])] = .task }
     // A task that soon ends needs no owner.
@@ -85,14 +101,16 @@ enum DeadOwners {
     }
     return tally.entries.map { key, entry in
       let what = key.runner.rawValue
-      let (one, many) = key.runner == .task ? ("waits", "wait") : ("fires", "fire")
+      let (one, many) =
+        key.runner == .task
+        ? ("waits", "wait") : key.runner == .observer ? ("is registered", "are registered") : ("fires", "fire")
       return HeapFindingDraft(
         kind: .deadOwner,
         title: entry.objects == 1
           ? "a \(what) \(one) for an object that is dead" : "\(what)s \(many) for objects that are dead",
         objects: entry.objects, bytes: entry.bytes, block: entry.block, type: key.owner,
         advice:
-          "call \(key.runner == .timer ? "invalidate()" : "cancel()") when the owner goes away, in its deinit at the latest"
+          "call \(key.runner.end) when the owner goes away, in its deinit at the latest"
       )
     }
   }
@@ -104,7 +122,7 @@ enum DeadOwners {
     for edge in graph.edges(of: context) where graph.place(edge).strength == HeapFile.Strength.none {
       let target = Int(graph.targets[edge])
       if graph.shape(target).has(HeapFile.Shape.isDead) {
-        found = heap.typeName(target)
+        found = heap.types.groups[Int(heap.types.groupOfType[Int(graph.shape(target).type)])].name
       } else if knowsAll, isOrphan(target, heap) {
         found = pointee(heap.file.snapshot.strings[graph.place(edge).declaredType]) ?? found
       } else {
@@ -117,7 +135,7 @@ enum DeadOwners {
   /// The table of weak references to an object that is gone: one to a live object counts as one to the object.
   private static func isOrphan(_ block: Int, _ heap: LoadedHeap) -> Bool {
     let sizes: ClosedRange<UInt64> = 24...64
-    return heap.group(block) == Int(heap.types.foreign) && sizes.contains(heap.graph.size(block))
+    return heap.graph.shape(block).type == Snapshot.none && sizes.contains(heap.graph.size(block))
   }
 
   /// "Swift.Optional<App.Owner>" -> "App.Owner".

@@ -14,6 +14,12 @@ package struct HeapFinding: Codable, Sendable, Equatable {
     case equalBridgedObjects
     /// Many tasks that wait at one place.
     case waitingTasks
+    /// Tasks that have ended, and that a group or their handles keep.
+    case finishedTasks
+    /// Memory of deallocated objects that unowned references keep.
+    case deallocatedMemory
+    /// Memory that nothing leads to, and that no leak stands for.
+    case lostMemory
     /// A collection that keeps more than a third of all.
     case dominatingContainer
     /// Timers and sources whose owners are dead, or that alone keep their owner.
@@ -105,6 +111,8 @@ extension HeapFinding {
     drafts += EqualContents.drafts(heap, places, limits)
     drafts += WaitingTasks.drafts(heap, places)
     drafts += DeadOwners.drafts(heap, places)
+    drafts += DeallocatedMemory.drafts(heap, places, limits)
+    drafts += LostMemory.drafts(heap)
     drafts.sort { a, b in
       (b.bytes, b.objects, a.kind.rawValue, a.block) < (a.bytes, a.objects, b.kind.rawValue, b.block)
     }
@@ -115,17 +123,23 @@ extension HeapFinding {
 
   private static func named(_ drafts: [HeapFindingDraft], _ heap: LoadedHeap, _ symbols: HeapSymbols) -> [HeapFinding] {
     var teller = HeapPathTeller(heap)
-    for draft in drafts { teller.add(draft.block) }
+    for draft in drafts { teller.add(draft.block, resumption: draft.kind == .waitingTasks) }
     symbols.prepare(
       stacks: drafts.flatMap { [heap.graph.stack($0.block), $0.suspended] }, functions: teller.functions)
     let paths = drafts.isEmpty ? [] : teller.tell(symbols.table)
     return zip(drafts, paths).map { draft, path in
-      HeapFinding(
+      let allocation = symbols.backtrace(heap.graph.stack(draft.block))
+      let functions = allocation.frames.map {
+        String($0.symbol.split(separator: "::").last?.prefix { $0 != "(" } ?? "")
+      }
+      let known = draft.kind == .lostMemory ? KnownLeaks.reason(ofOwnBlocksMadeIn: functions) : nil
+      return HeapFinding(
         kind: draft.kind, title: draft.title, objects: draft.objects, bytes: Int(clamping: draft.bytes),
         usedBytes: draft.usedBytes.map { Int(clamping: $0) }, type: draft.type ?? heap.typeName(draft.block),
         container: draft.container.map { Container(type: $0.type, field: $0.field) }, retainPath: path,
-        allocation: symbols.backtrace(heap.graph.stack(draft.block)),
-        suspended: draft.suspended == Snapshot.none ? nil : symbols.backtrace(draft.suspended), advice: draft.advice)
+        allocation: allocation,
+        suspended: draft.suspended == Snapshot.none ? nil : symbols.backtrace(draft.suspended),
+        advice: known ?? draft.advice)
     }
   }
 }

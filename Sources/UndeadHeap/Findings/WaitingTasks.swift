@@ -1,8 +1,12 @@
 import UndeadReport
 
-/// Tasks that wait at one place by the hundred.
+/// Tasks that wait at one place by the hundred, and those that have ended and are kept.
 enum WaitingTasks {
   static func drafts(_ heap: LoadedHeap, _ places: HeapLocations) -> [HeapFindingDraft] {
+    waiting(heap, places) + finished(heap, places)
+  }
+
+  private static func waiting(_ heap: LoadedHeap, _ places: HeapLocations) -> [HeapFindingDraft] {
     let waits = heap.file.waits.filter { $0.status & TaskState.Flag.complete == 0 }
     let stacks = Dictionary(waits.map { ($0.shape, $0.stack) }) { first, _ in first }
     guard !stacks.isEmpty else { return [] }
@@ -16,16 +20,14 @@ enum WaitingTasks {
     let many = tally.entries.filter { stack, entry in
       entry.objects >= HeapFindingLimits.tasks && isOfProgram(stack, heap.file.snapshot)
     }
-    return ofActors(heap, places)
-      + many.map { stack, entry in
-        HeapFindingDraft(
-          kind: .waitingTasks, title: "many tasks wait at one place", objects: entry.objects, bytes: entry.bytes,
-          block: entry.block, container: places.name(Int(places.container[entry.block])), suspended: stack,
-          advice:
-            "if they are more than the work there is, something does not wake them: a continuation that is never resumed, "
-            + "a stream that is never finished, a lock or actor that is held; tasks that have finished are kept by their "
-            + "handles, or by a group without next(): drop the handles, or use withDiscardingTaskGroup")
-      }
+    return ofActors(heap, places) + many.map { stack, entry in
+      HeapFindingDraft(
+        kind: .waitingTasks, title: "many tasks wait at one place", objects: entry.objects, bytes: entry.bytes,
+        block: entry.block, container: container(entry.block, heap, places), suspended: stack,
+        advice:
+          "if they are more than the work there is, something does not wake them: a continuation that is never resumed, "
+          + "a stream that is never finished, a lock or actor that is held")
+    }
   }
 
   /// Tasks that are queued for one actor.
@@ -41,6 +43,43 @@ enum WaitingTasks {
         advice:
           "the actor gets more work than it does: see what runs in it, above all what blocks its thread; do long work "
           + "outside of it, or limit how many tasks are started")
+    }
+  }
+
+  /// A task that nothing owns is a root, which is no container.
+  private static func container(_ block: Int, _ heap: LoadedHeap, _ places: HeapLocations) -> HeapLocations.Name? {
+    heap.paths.edge[block] == HeapPaths.none ? nil : places.name(Int(places.container[block]))
+  }
+
+  private struct Keeper: Hashable {
+    var place: UInt32
+    var hasHandle: Bool
+  }
+
+  private static func finished(_ heap: LoadedHeap, _ places: HeapLocations) -> [HeapFindingDraft] {
+    let shapes = Set(heap.file.waits.filter { $0.status & TaskState.Flag.complete != 0 }.map(\.shape))
+    guard !shapes.isEmpty else { return [] }
+    var tally = PlaceTally<Keeper>()
+    for block in 0..<heap.graph.count {
+      guard shapes.contains(heap.graph.shapes[block]), heap.graph.shape(block).has(HeapFile.Shape.reached) else {
+        continue
+      }
+      // Handles are counted; a group has its children by their bare addresses.
+      tally.add(
+        Keeper(place: places.container[block], hasHandle: heap.ownership.counted[block] > 0), block,
+        bytes: heap.dominators.retained[block])
+    }
+    return tally.entries.filter { $0.value.objects >= HeapFindingLimits.tasks }.map { keeper, entry in
+      HeapFindingDraft(
+        kind: .finishedTasks,
+        title: keeper.hasHandle
+          ? "tasks that have finished are kept by their handles" : "tasks that have finished are kept by their group",
+        objects: entry.objects, bytes: entry.bytes, block: entry.block,
+        container: container(entry.block, heap, places),
+        advice: keeper.hasHandle
+          ? "drop the handles: remove each from the collection when its task has ended, or do not keep it"
+          : "a group keeps the results of its children until next() takes them: call it for each, or use "
+            + "withDiscardingTaskGroup")
     }
   }
 

@@ -49,7 +49,7 @@ struct HeapCoverage {
     self.graph = graph
     self.ownership = ownership
     nodes = HeapNodes(graph)
-    rootEdges = RootRows(graph, ownership)
+    rootEdges = RootRows(graph) { number, _ in ownership.rootOwns[number] }
     order = .filled(nodes.count, with: 0)
     position = .filled(nodes.count, with: Self.notMet)
     parent = .filled(nodes.count, with: 0)
@@ -155,22 +155,23 @@ struct HeapCoverage {
   }
 }
 
-/// The owning references of roots, by root.
+/// References of roots, by root.
 struct RootRows {
   private let first: UnsafeMutableBufferPointer<UInt32>
   let targets: UnsafeMutableBufferPointer<UInt32>
 
-  init(_ graph: HeapGraph, _ ownership: HeapOwnership) {
+  /// - Parameter isMeant: whether a reference is, by its number.
+  init(_ graph: HeapGraph, where isMeant: (Int, HeapGraph.RootEdge) -> Bool) {
     let roots = graph.file.roots.count
     first = .filled(roots + 2, with: 0)
     var count = 0
-    for (number, edge) in graph.rootEdges.enumerated() where ownership.rootOwns[number] {
+    for (number, edge) in graph.rootEdges.enumerated() where isMeant(number, edge) {
       first[Int(edge.root) + 2] += 1
       count += 1
     }
     for root in 0..<roots { first[root + 2] += first[root + 1] }
     targets = .filled(count, with: 0)
-    for (number, edge) in graph.rootEdges.enumerated() where ownership.rootOwns[number] {
+    for (number, edge) in graph.rootEdges.enumerated() where isMeant(number, edge) {
       targets[Int(first[Int(edge.root) + 1])] = edge.target
       first[Int(edge.root) + 1] += 1
     }

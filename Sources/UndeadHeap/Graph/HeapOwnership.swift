@@ -10,40 +10,60 @@ package final class HeapOwnership {
   package let counted: UnsafeBufferPointer<UInt32>
   /// By block: false if it is leaked, or memory of C code that nothing names.
   package let reached: UnsafeBufferPointer<Bool>
+  /// Memory of deallocated objects, and tables of references to them, that weak and unowned references alone keep.
+  private let outlived: [UInt32: UInt32]
+
+  /// True for memory of a deallocated object that an unowned reference keeps, or a table that a weak one keeps.
+  package func outlives(_ block: Int) -> Bool { placeOutliving(block) != nil }
+
+  /// The place of a reference that keeps such a block.
+  package func placeOutliving(_ block: Int) -> Int? {
+    outlived.isEmpty ? nil : outlived[UInt32(block)].map(Int.init)
+  }
 
   /// Who may own a block.
   private enum Owners: UInt8 {
     case counted, countedAndGlobals
+    /// What is missing in the count, frames of tasks may account for: these and globals, not other words.
+    case framesAndGlobals
     /// Memory without a count that a field of a known type names: that and globals, not words of untyped memory or of threads.
     case typedAndGlobals
     case all
 
     /// Whether a word that is not counted may own, by where it lies.
-    func allowsWord(ofKnownType: Bool) -> Bool { self == .all || (self == .typedAndGlobals && ofKnownType) }
+    func allowsWord(in holder: Holder) -> Bool {
+      switch self {
+      case .counted, .countedAndGlobals: false
+      case .framesAndGlobals: holder == .frame
+      case .typedAndGlobals: holder == .type
+      case .all: true
+      }
+    }
   }
+
+  /// Where a reference that is not counted lies.
+  private enum Holder: UInt8 { case type, frame, memory }
 
   init(_ graph: HeapGraph) {
     let reached = Self.reached(graph)
     let strengths = graph.file.places.map { UInt8($0.strength) }
+    let outlived = Self.outlived(graph, reached, strengths)
     // Records of libraries, as libdispatch's, refer to each other, and what owns them may be memory of which nothing is known.
-    let types = graph.file.snapshot.types
-    let isTyped = graph.file.places.map { place in
-      place.holder != Snapshot.none && types[Int(place.holder)].kind != .other
-        && (place.strength == HeapFile.Strength.counted || place.strength == HeapFile.Strength.raw)
-    }
+    let holders = Self.holders(graph.file)
     let counted = Self.count(graph, reached, strengths)
-    let owners = Self.owners(graph, reached, isTyped, counted)
-    var (owns, rootOwns) = Self.references(graph, reached, strengths, isTyped, owners)
+    let owners = Self.owners(graph, reached, holders, counted)
+    var (owns, rootOwns) = Self.references(graph, reached, strengths, holders, owners, counted, outlived)
     if Self.widen(owners, graph, reached, owns, rootOwns) {
       owns.deallocate()
       rootOwns.deallocate()
-      (owns, rootOwns) = Self.references(graph, reached, strengths, isTyped, owners)
+      (owns, rootOwns) = Self.references(graph, reached, strengths, holders, owners, counted, outlived)
     }
     owners.deallocate()
     self.rootOwns = UnsafeBufferPointer(rootOwns)
     self.owns = UnsafeBufferPointer(owns)
     self.counted = UnsafeBufferPointer(counted)
     self.reached = UnsafeBufferPointer(reached)
+    self.outlived = outlived
   }
 
   deinit {
@@ -53,10 +73,24 @@ package final class HeapOwnership {
     reached.deallocate()
   }
 
+  /// By place.
+  private static func holders(_ file: HeapFile) -> [Holder] {
+    let snapshot = file.snapshot
+    return file.places.map { place in
+      guard place.holder != Snapshot.none else { return .memory }
+      let type = snapshot.types[Int(place.holder)]
+      let isWord = place.strength == HeapFile.Strength.perhaps
+      if type.kind == .task { return isWord ? .frame : .type }
+      if type.kind == .other { return snapshot.strings[type.name] == NodeNames.asyncFrames ? .frame : .memory }
+      return isWord ? .memory : .type
+    }
+  }
+
   /// The references, and those of roots, that own; the caller deallocates the answers.
   private static func references(
-    _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ strengths: [UInt8], _ isTyped: [Bool],
-    _ owners: UnsafeMutableBufferPointer<Owners>
+    _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ strengths: [UInt8], _ holders: [Holder],
+    _ owners: UnsafeMutableBufferPointer<Owners>, _ counted: UnsafeMutableBufferPointer<UInt32>,
+    _ outlived: [UInt32: UInt32]
   ) -> (owns: UnsafeMutableBufferPointer<Bool>, rootOwns: UnsafeMutableBufferPointer<Bool>) {
     let owns = UnsafeMutableBufferPointer<Bool>.filled(graph.targets.count, with: false)
     for block in 0..<graph.count {
@@ -65,14 +99,36 @@ package final class HeapOwnership {
         let target = Int(graph.targets[edge])
         let strength = UInt32(strengths[Int(graph.places[edge])])
         let isWord = strength == HeapFile.Strength.raw || strength == HeapFile.Strength.perhaps
-        let mayOwn = isWord && owners[target].allowsWord(ofKnownType: isTyped[Int(graph.places[edge])])
-        guard strength == HeapFile.Strength.counted || mayOwn else { continue }
+        let mayOwn = isWord && owners[target].allowsWord(in: holders[Int(graph.places[edge])])
+        let keeps = strength == HeapFile.Strength.none && !outlived.isEmpty && outlived[UInt32(target)] != nil
+        guard strength == HeapFile.Strength.counted || mayOwn || keeps else { continue }
         owns[edge] = reached[target] == isReached
       }
     }
     let rootOwns = rootOwns(graph, reached, owners)
     addDoubtful(graph, reached, owners, owns, rootOwns)
+    addTasks(graph, owns, rootOwns, counted)
     return (owns, rootOwns)
+  }
+
+  /// A task that waits stays in memory until it has ended, whoever may resume it: one that no owner leads to is held by itself.
+  private static func addTasks(
+    _ graph: HeapGraph, _ owns: UnsafeMutableBufferPointer<Bool>, _ rootOwns: UnsafeMutableBufferPointer<Bool>,
+    _ counted: UnsafeMutableBufferPointer<UInt32>
+  ) {
+    guard !graph.file.taskRoots.isEmpty else { return }
+    var held = HeldBlocks(graph, owns, rootOwns)
+    defer { held.deallocate() }
+    // What has no handle comes first: it may hold those that have one.
+    for hasHandle in [false, true] {
+      for (number, edge) in graph.rootEdges.enumerated()
+      where graph.file.roots[Int(edge.root)].kind == HeapFile.Root.task && (counted[Int(edge.target)] > 0) == hasHandle
+      {
+        guard !held.isHeld[Int(edge.target)] else { continue }
+        rootOwns[number] = true
+        held.hold(from: edge.target)
+      }
+    }
   }
 
   /// Memory of C and an object that have each other may belong to the former's owner: where no root leads to what only
@@ -81,20 +137,10 @@ package final class HeapOwnership {
     _ owners: UnsafeMutableBufferPointer<Owners>, _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>,
     _ owns: UnsafeMutableBufferPointer<Bool>, _ rootOwns: UnsafeMutableBufferPointer<Bool>
   ) -> Bool {
-    let isHeld = UnsafeMutableBufferPointer<Bool>.filled(graph.count, with: false)
-    defer { isHeld.deallocate() }
-    var waiting: [UInt32] = []
-    func hold(_ block: UInt32) {
-      guard !isHeld[Int(block)] else { return }
-      isHeld[Int(block)] = true
-      waiting.append(block)
-    }
-    for (number, edge) in graph.rootEdges.enumerated() where rootOwns[number] { hold(edge.target) }
-    while let block = waiting.popLast() {
-      for edge in graph.edges(of: Int(block)) where owns[edge] { hold(graph.targets[edge]) }
-    }
+    let held = HeldBlocks(graph, owns, rootOwns)
+    defer { held.deallocate() }
     var isWider = false
-    for block in 0..<graph.count where reached[block] && !isHeld[block] && owners[block] == .typedAndGlobals {
+    for block in 0..<graph.count where reached[block] && !held.isHeld[block] && owners[block] == .typedAndGlobals {
       owners[block] = .all
       isWider = true
     }
@@ -116,6 +162,29 @@ package final class HeapOwnership {
     return reached
   }
 
+  /// What a weak or unowned reference of a reached block names that was not reached: a deallocated object, whose memory the
+  /// reference keeps, or the table of weak references to one. It counts as reached.
+  private static func outlived(
+    _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ strengths: [UInt8]
+  ) -> [UInt32: UInt32] {
+    let tables: ClosedRange<UInt64> = 24...64
+    let isKept = graph.file.shapes.map { shape in
+      shape.has(HeapFile.Shape.isDead) || (shape.type == Snapshot.none && tables.contains(shape.size))
+    }
+    let isUnowned = graph.file.places.map(\.isUnowned)
+    var found: [UInt32: UInt32] = [:]
+    for block in 0..<graph.count where reached[block] {
+      for edge in graph.edges(of: block) where strengths[Int(graph.places[edge])] == UInt8(HeapFile.Strength.none) {
+        let target = graph.targets[edge]
+        guard !reached[Int(target)] else { continue }
+        let place = graph.places[edge]
+        if isUnowned[Int(place)] || isKept[Int(graph.shapes[Int(target)])] { found[target] = place }
+      }
+    }
+    for block in found.keys { reached[Int(block)] = true }
+    return found
+  }
+
   private static func count(
     _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ strengths: [UInt8]
   ) -> UnsafeMutableBufferPointer<UInt32> {
@@ -132,7 +201,7 @@ package final class HeapOwnership {
 
   /// Who may own each block; the caller deallocates the answer.
   private static func owners(
-    _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ isTyped: [Bool],
+    _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ holders: [Holder],
     _ counted: UnsafeMutableBufferPointer<UInt32>
   ) -> UnsafeMutableBufferPointer<Owners> {
     let missing = UnsafeMutableBufferPointer<UInt32>.filled(graph.count, with: .max)
@@ -146,7 +215,7 @@ package final class HeapOwnership {
     }
     for block in 0..<graph.count {
       let isReached = reached[block]
-      for edge in graph.edges(of: block) where isTyped[Int(graph.places[edge])] {
+      for edge in graph.edges(of: block) where holders[Int(graph.places[edge])] == .type {
         let target = Int(graph.targets[edge])
         let isHeld = target != block && owners[target] == .all && reached[target] == isReached
         if isHeld, graph.strongCounts[target] == HeapGraph.unknownCount { owners[target] = .typedAndGlobals }
@@ -161,7 +230,43 @@ package final class HeapOwnership {
       missing[block] -= 1
       if missing[block] == 0 { owners[block] = .countedAndGlobals }
     }
+    addFrames(graph, reached, holders, owners, missing)
+    setTasks(graph, owners)
     return owners
+  }
+
+  /// What frames of tasks name, no other word owns, if there are enough of them for what is missing in the count.
+  private static func addFrames(
+    _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ holders: [Holder],
+    _ owners: UnsafeMutableBufferPointer<Owners>, _ missing: UnsafeMutableBufferPointer<UInt32>
+  ) {
+    guard holders.contains(.frame) else { return }
+    var last = [Int: Int]()  // by block: the frames that named it last
+    for block in 0..<graph.count where reached[block] {
+      for edge in graph.edges(of: block) where holders[Int(graph.places[edge])] == .frame {
+        let target = Int(graph.targets[edge])
+        guard owners[target] == .all, missing[target] != .max, missing[target] > 0, last[target] != block else {
+          continue
+        }
+        last[target] = block
+        missing[target] -= 1
+        if missing[target] == 0 { owners[target] = .framesAndGlobals }
+      }
+    }
+  }
+
+  /// Tasks that wait belong to their handles. Who has one's bare address resumes it, and does not own it; nor does the runtime.
+  private static func setTasks(_ graph: HeapGraph, _ owners: UnsafeMutableBufferPointer<Owners>) {
+    guard !graph.file.taskRoots.isEmpty else { return }
+    let isVariable = graph.file.roots.map { $0.kind == HeapFile.Root.global && !$0.isWeak && !$0.isOfRuntime }
+    var isTask = Set<UInt32>()
+    for edge in graph.rootEdges where graph.file.roots[Int(edge.root)].kind == HeapFile.Root.task {
+      owners[Int(edge.target)] = .counted
+      isTask.insert(edge.target)
+    }
+    for edge in graph.rootEdges where isVariable[Int(edge.root)] && isTask.contains(edge.target) {
+      owners[Int(edge.target)] = .countedAndGlobals
+    }
   }
 
   private static func rootOwns(
@@ -171,7 +276,7 @@ package final class HeapOwnership {
     for (number, edge) in graph.rootEdges.enumerated() {
       let root = graph.file.roots[Int(edge.root)]
       let block = Int(edge.target)
-      guard !root.isWeak, reached[block] else { continue }
+      guard !root.isWeak, reached[block], root.kind != HeapFile.Root.task else { continue }
       let isGlobal = root.kind == HeapFile.Root.global
       owns[number] =
         owners[block] == .all || (isGlobal && owners[block] != .counted)
@@ -191,10 +296,40 @@ package final class HeapOwnership {
     for (number, edge) in graph.rootEdges.enumerated() {
       let root = graph.file.roots[Int(edge.root)]
       let block = Int(edge.target)
-      guard root.isWeak, root.kind != HeapFile.Root.global, reached[block], !isOwned[block],
+      guard root.isWeak, root.kind != HeapFile.Root.global, root.kind != HeapFile.Root.task, reached[block],
+        !isOwned[block],
         owners[block] == .all, graph.strongCounts[block] != HeapGraph.unknownCount
       else { continue }
       rootOwns[number] = true
     }
   }
+}
+
+/// The blocks that owning references lead to from roots.
+private struct HeldBlocks {
+  let isHeld: UnsafeMutableBufferPointer<Bool>
+  private let graph: HeapGraph
+  private let owns: UnsafeMutableBufferPointer<Bool>
+  private var waiting: [UInt32] = []
+
+  init(_ graph: HeapGraph, _ owns: UnsafeMutableBufferPointer<Bool>, _ rootOwns: UnsafeMutableBufferPointer<Bool>) {
+    (self.graph, self.owns) = (graph, owns)
+    isHeld = .filled(graph.count, with: false)
+    for (number, edge) in graph.rootEdges.enumerated() where rootOwns[number] { hold(from: edge.target) }
+  }
+
+  mutating func hold(from first: UInt32) {
+    hold(first)
+    while let block = waiting.popLast() {
+      for edge in graph.edges(of: Int(block)) where owns[edge] { hold(graph.targets[edge]) }
+    }
+  }
+
+  private mutating func hold(_ block: UInt32) {
+    guard !isHeld[Int(block)] else { return }
+    isHeld[Int(block)] = true
+    waiting.append(block)
+  }
+
+  func deallocate() { isHeld.deallocate() }
 }

@@ -183,6 +183,7 @@ struct HeapStreamDecoder {
     var edges = FlatList<HeapGraph.RootEdge>(
       capacity: min(Int(clamping: file.snapshot.counter("heapRootEdges")), section.count / 2))
     var root: Int64 = 0
+    let rootCount = file.roots.count { $0.kind != HeapFile.Root.task }
     while !stream.isAtEnd {
       let position = section.offset + stream.position
       let (next, overflow) = root.addingReportingOverflow(stream.signed())
@@ -191,14 +192,19 @@ struct HeapStreamDecoder {
         edges.base.deallocate()
         throw SnapshotError(.damaged, byte: position, failure.text)
       }
-      guard !overflow, next >= 0, next < Int64(file.roots.count), target < UInt64(blocks) else {
+      guard !overflow, next >= 0, next < Int64(rootCount), target < UInt64(blocks) else {
         edges.base.deallocate()
         throw SnapshotError(
           .damaged, byte: position,
-          "root \(next) and block \(target) are meant, there are \(file.roots.count) and \(blocks)")
+          "root \(next) and block \(target) are meant, there are \(rootCount) and \(blocks)")
       }
       root = next
       edges.append(.init(root: UInt32(next), target: UInt32(target)))
+    }
+    for block in 0..<(file.taskRoots.isEmpty ? 0 : blocks) {
+      let shape = lists.shapes.base[block]
+      guard let root = file.taskRoots[shape], file.shapes[Int(shape)].has(HeapFile.Shape.reached) else { continue }
+      edges.append(.init(root: root, target: UInt32(block)))
     }
     return edges.taken()
   }

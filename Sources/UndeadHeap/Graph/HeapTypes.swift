@@ -30,6 +30,13 @@ package struct HeapTypes {
   package let raw: UInt32
   /// Memory of C code.
   package let foreign: UInt32
+  /// By place: what a weak or unowned reference there names that was deallocated, a table or the memory of the object.
+  package let deadOfPlace: [UInt32]
+
+  /// How the memory of an object is called that was deallocated.
+  package static let deallocated = "deallocated "
+  /// How the table of weak references to one is called.
+  package static let deadReference = "weak reference to a deallocated object"
 
   package init(_ file: HeapFile) {
     var groups: [Group] = []
@@ -55,11 +62,25 @@ package struct HeapTypes {
     for place in file.places where place.isElement && place.holder != Snapshot.none {
       groups[Int(ofType[Int(place.holder)])].isCollection = true
     }
-    groupOfType = ofType
-    let foreign = foreign
-    groupOfShape = file.shapes.map { shape in
-      shape.type == Snapshot.none ? foreign : ofType[Int(shape.type)]
+    // What has run its deinit and is not reached is kept by unowned references, or lost.
+    var ofShape: [UInt32] = []
+    for shape in file.shapes {
+      guard shape.type != Snapshot.none else {
+        ofShape.append(foreign)
+        continue
+      }
+      var group = groups[Int(ofType[Int(shape.type)])]
+      let isDead = shape.has(HeapFile.Shape.isDead) && !shape.has(HeapFile.Shape.reached)
+      if isDead { group.name = Self.deallocated + group.name }
+      ofShape.append(isDead ? add(group) : ofType[Int(shape.type)])
     }
+    let table = add(Self.memory(Self.deadReference))
+    deadOfPlace = file.places.map { place in
+      let type = file.snapshot.strings[place.declaredType]
+      return place.isUnowned ? add(Self.memory(Self.deallocated + (type.isEmpty ? "object" : type))) : table
+    }
+    groupOfType = ofType
+    groupOfShape = ofShape
     self.groups = groups
   }
 

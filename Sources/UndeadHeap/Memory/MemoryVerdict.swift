@@ -109,7 +109,7 @@ extension MemoryVerdict {
   /// True if objects of the program's types are lost, however few bytes they have.
   private static func hasUnreachableObjects(_ heap: LoadedHeap) -> Bool {
     (0..<heap.graph.count).contains { block in
-      !heap.graph.shape(block).has(HeapFile.Shape.reached) && heap.types.groups[heap.group(block)].role == .program
+      !heap.ownership.reached[block] && heap.types.groups[heap.group(block)].role == .program
     }
   }
 

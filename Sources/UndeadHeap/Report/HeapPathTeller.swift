@@ -5,7 +5,8 @@ package struct HeapPathTeller {
   private let heap: LoadedHeap
   /// The blocks and references of the paths, as a snapshot would have them.
   private var snapshot: Snapshot
-  private var roots: [Int] = []
+  private var roots: [(node: Int, worth: PathWorth)] = []
+  private var ends: [Int] = []
 
   package init(_ heap: LoadedHeap) {
     self.heap = heap
@@ -13,10 +14,13 @@ package struct HeapPathTeller {
     snapshot.removeFindings()
   }
 
-  /// Adds the shortest path to a block; the paths are named in the order in which they were added.
-  package mutating func add(_ block: Int) {
+  /// Adds the best path to a block; the paths are named in the order in which they were added.
+  ///
+  /// - Parameter resumption: true for a path to what may resume a task.
+  package mutating func add(_ block: Int, resumption: Bool = false) {
+    let paths = resumption ? heap.resumptions : heap.paths
     // Where the middle is left out, a reference leads from one end of the gap to the other.
-    let path = heap.paths.toldPath(to: block)
+    let path = paths.toldPath(to: block)
     let edges = path.edges
     let first = edges.first.map { heap.graph.source(of: $0) } ?? block
     var from = addNode(first)
@@ -36,7 +40,8 @@ package struct HeapPathTeller {
     snapshot.paths.append(
       .init(
         rootKind: 0, firstNode: firstNode, firstStep: firstStep, stepCount: UInt32(edges.count), endNode: from))
-    roots.append(path.root)
+    ends.append(block)
+    roots.append((path.root, paths.worth(of: block)))
   }
 
   private mutating func addNode(_ block: Int) -> Snapshot.Index {
@@ -56,14 +61,17 @@ package struct HeapPathTeller {
     var paths = snapshot.retainPaths(symbols: symbols)
     for number in paths.indices where !paths[number].isEmpty {
       paths[number][0].root = root(number)
+      if heap.ownership.outlives(ends[number]) {
+        paths[number][paths[number].count - 1].type = heap.typeName(ends[number])
+      }
     }
     return paths
   }
 
   private func root(_ number: Int) -> PathStep.Root? {
-    let node = roots[number]
+    let (node, worth) = roots[number]
     guard node != heap.dominators.nodes.unreachable else { return nil }
     let (kind, name) = heap.root(ofNode: node)
-    return PathStep.Root(kind: kind, name: name)
+    return PathStep.Root(kind: kind, name: name, evidence: worth.evidence)
   }
 }

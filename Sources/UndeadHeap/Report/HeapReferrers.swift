@@ -25,11 +25,13 @@ struct HeapReferrers {
     let place = heap.graph.place(edge)
     switch place.strength {
     case HeapFile.Strength.counted: return (nil, true)
-    case HeapFile.Strength.none: return ("weak", true)
+    case HeapFile.Strength.none: return (place.isUnowned ? "unowned" : "weak", true)
     case HeapFile.Strength.number: return (nil, false)
     default: return (heap.ownership.owns[edge] ? nil : "borrowed", true)
     }
   }
+
+  private static let strengths: [String?] = [nil, "weak", "borrowed", "unowned"]
 
   /// A reference to a block, and the block that has it.
   struct Incoming {
@@ -96,7 +98,7 @@ struct HeapReferrers {
         let (name, isReference) = strength(edge)
         guard isReference else { continue }
         if Self.isShown(heap.types.groups[heap.group(block)].role) {
-          let code: UInt64 = name == nil ? 0 : name == "weak" ? 1 : 2
+          let code = UInt64(Self.strengths.firstIndex(of: name) ?? 0)
           plain[UInt64(heap.group(block)) << 34 | UInt64(graph.places[edge]) << 2 | code, default: 0] += 1
         } else {
           let holder = holder(block, heap.field(edge))
@@ -106,7 +108,7 @@ struct HeapReferrers {
     }
     for (key, count) in plain {
       let field = heap.field(of: heap.file.places[Int(key >> 2 & 0xFFFF_FFFF)])
-      let strength = [nil, "weak", "borrowed"][Int(key & 3)]
+      let strength = Self.strengths[Int(key & 3)]
       counts[
         Key(
           type: heap.types.groups[Int(key >> 34)].name, field: field, strength: strength), default: 0] += count

@@ -166,7 +166,7 @@ private struct TaskTally {
   func groups(_ symbols: HeapSymbols) -> [TaskReport.Group] {
     let order = sorted()
     var teller = HeapPathTeller(heap)
-    for number in order { teller.add(entries[number].block) }
+    for number in order { teller.add(entries[number].block, resumption: true) }
     symbols.prepare(stacks: [Snapshot.Index](), functions: teller.functions)
     let paths = order.isEmpty ? [] : teller.tell(symbols.table)
     let positions = Dictionary(zip(order, order.indices)) { first, _ in first }

@@ -58,6 +58,11 @@ package struct GrowthOrigins: Sendable, Equatable {
     for (number, group) in heap.types.groups.enumerated() where wanted.contains(group.name) {
       names[number] = group.name
     }
+    // A count of objects does not distinguish them.
+    for (number, group) in heap.types.groups.enumerated() where group.name.hasPrefix(HeapTypes.deallocated) {
+      let name = String(group.name.dropFirst(HeapTypes.deallocated.count))
+      if wanted.contains(name) { names[number] = name }
+    }
     if wanted.contains(TypeCounts.untyped) {
       for number in [heap.types.raw, heap.types.foreign] { names[Int(number)] = TypeCounts.untyped }
     }
@@ -103,12 +108,16 @@ package struct GrowthOrigins: Sendable, Equatable {
 
     mutating func add(_ block: Int, in heap: LoadedHeap) {
       let collection = heap.containers.collection[block]
-      if collection != HeapContainers.none {
+      if collection != HeapContainers.none, !heap.ownership.outlives(block) {
         collections[collection, default: 0] += 1
       } else if let container = heap.containers.container(of: block) {
-        containers[container.description, default: 0] += 1
+        containers[container.description + suffix(block, in: heap), default: 0] += 1
       }
       stacks[heap.graph.stack(block), default: 0] += 1
+    }
+
+    private func suffix(_ block: Int, in heap: LoadedHeap) -> String {
+      heap.ownership.outlives(block) ? " (deallocated: unowned references keep the memory)" : ""
     }
 
     mutating func nameCollections(in heap: LoadedHeap) {

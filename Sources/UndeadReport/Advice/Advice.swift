@@ -65,6 +65,15 @@ enum Advice {
       + "in it, and call cancel() on it when the owner goes away"
   }
 
+  static func heldByChannel(_ facts: LeakFacts) -> String? {
+    guard facts.heldBy == .dispatchSource,
+      facts.references.contains(where: { $0.type == "Dispatch.DispatchIO" })
+    else { return nil }
+    return
+      "what the channel reads or writes has a handler that captures the object which has the channel\(field(facts)): capture "
+      + "`self` weakly in it, and call close(flags: .stop) when the owner goes away"
+  }
+
   static func heldBySource(_ facts: LeakFacts) -> String? {
     guard facts.heldBy == .dispatchSource else { return nil }
     return

@@ -1,5 +1,5 @@
 /// Leaks of the toolchain that a program cannot help. They are shown separately, never hidden.
-enum KnownLeaks {
+package enum KnownLeaks {
   private struct Entry: Sendable {
     var reason: String
     var matches: @Sendable (LeakFacts) -> Bool
@@ -50,7 +50,7 @@ enum KnownLeaks {
   /// Why the toolchain's functions lose memory of their own; nil if that is not known.
   ///
   /// - Parameter symbols: the functions, innermost first, as the linker knows them.
-  static func reason(ofOwnBlocksMadeIn symbols: [String]) -> String? {
+  package static func reason(ofOwnBlocksMadeIn symbols: [String]) -> String? {
     guard symbols.contains("swift_reportError"), symbols.contains(where: { $0.contains("ContinuationCanary") }) else {
       return nil
     }

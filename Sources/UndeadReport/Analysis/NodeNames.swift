@@ -17,6 +17,9 @@ package enum NodeRole: UInt8, Sendable {
   /// False for what the compiler makes between two objects: it is folded into the reference.
   package var isVisible: Bool { self == .program || self == .toolchain || self == .task }
 
+  /// An object of the program, or what it has: no library keeps it among its records.
+  package var isOfProgram: Bool { self == .program || self == .context || self == .box || self == .storage }
+
   /// False for memory that no reference count keeps alive.
   var isCounted: Bool { self != .memory }
 }
@@ -55,6 +58,10 @@ package struct NodeNames {
   package static let rawMemory = "raw memory"
   private static let rawMemoryHash = StableHash(rawMemory)
   package static let foreignMemory = "C memory"
+  /// What the instrument calls a closure in the sense of C.
+  package static let closureOfC = "C block"
+  /// What the instrument calls the memory of tasks for frames (foreign.c).
+  package static let asyncFrames = "async frames"
 
   init(_ snapshot: Snapshot, _ packages: Packages = Packages()) {
     self.snapshot = snapshot

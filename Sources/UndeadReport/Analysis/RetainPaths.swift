@@ -1,5 +1,5 @@
 /// Turns the paths of a snapshot into steps as a programmer sees them.
-struct RetainPaths {
+package struct RetainPaths {
   private let snapshot: Snapshot
   private let chain: ReferenceChain
   /// What run loops hold, by node.
@@ -42,6 +42,7 @@ struct RetainPaths {
     root path: Snapshot.Index, _ edges: [Int], to end: Int, _ names: NodeNames, _ frames: inout FrameNames
   ) -> [PathStep] {
     var edges = edges
+    let worth = edges.map { snapshot.worth(ofEdge: $0, names) }.max() ?? .counted
     let nodes = edges.map { Int(snapshot.edges[$0].from) } + [end]
     let held = nodes.lastIndex { items[$0] != nil }
     let item = held.flatMap { items[nodes[$0]] }
@@ -57,7 +58,9 @@ struct RetainPaths {
     steps.append(PathStep(type: names.type(of: end), field: ""))
     // References are reported of the object that is shown first.
     let isFirst = edges.first.map { Int(snapshot.edges[$0].from) } ?? end == firstNode(of: path)
-    steps[0].root = root(of: path, isFirst && references.count == shown)
+    steps[0].root = root(of: path, isFirst && references.count == shown, &frames)
+    let evidence = max(worth, Self.worth(ofRoot: steps[0].root?.kind)).evidence
+    steps[0].root?.evidence = evidence
     if let item {
       steps[0].root = PathStep.Root(kind: "runLoop", name: snapshot.strings[item.loop])
       steps[0].item = text(item.kind)
@@ -67,15 +70,44 @@ struct RetainPaths {
     return steps
   }
 
-  private func root(of index: Snapshot.Index, _ tellsOwners: Bool) -> PathStep.Root? {
+  private func root(of index: Snapshot.Index, _ tellsOwners: Bool, _ frames: inout FrameNames) -> PathStep.Root? {
     guard index != Snapshot.none else { return nil }
     let path = snapshot.paths[Int(index)]
-    var root = PathStep.Root(kind: Self.rootKind(path.rootKind), name: rootName(path))
+    let kind = Self.rootKind(path.rootKind)
+    var root = PathStep.Root(kind: kind, name: kind == "task" ? taskName(path, &frames) : rootName(path))
     guard tellsOwners, let record = owners[index], record.counted <= record.strong else { return root }
     root.references = Int(record.strong)
     root.owned = Int(record.strong - record.counted)
     if record.flags & 1 != 0 { root.shared = true }
     return root
+  }
+
+  private func taskName(_ path: Snapshot.Path, _ frames: inout FrameNames) -> String {
+    let node = path.firstNode
+    let explanation = node == Snapshot.none ? Snapshot.none : snapshot.nodes[Int(node)].explanation
+    let own = explanation == Snapshot.none ? nil : frames.backtrace(explanation).firstOwnFrame
+    return Self.taskName(own.map(Self.function))
+  }
+
+  /// What a task waits in: the function around a closure; of code outside of functions, the closure or `main`.
+  static func function(of frame: Frame) -> String {
+    if SymbolText.isAsyncMain(frame.symbol) { return "main" }
+    let name = TestFinder.qualifiedFunction(of: frame)
+    return name.contains(".") ? name : FunctionName.withoutThunks(frame.symbol)
+  }
+
+  /// How a root that is a task is called.
+  package static func taskName(_ function: String?) -> String {
+    function.map { "task that waits in \($0)" } ?? "task of the runtime"
+  }
+
+  private static func worth(ofRoot kind: String?) -> PathWorth {
+    switch kind {
+    case "task": .frames
+    case "threadLocal": .locals
+    case "stack", "register": .threads
+    default: .counted
+    }
   }
 
   private static func rootKind(_ number: UInt32) -> String {
@@ -85,6 +117,7 @@ struct RetainPaths {
     case 3: "threadLocal"
     case 4: "register"
     case 5: "runLoop"
+    case 7: "task"
     default: "unknown"
     }
   }

@@ -47,7 +47,9 @@ extension Chain.Root {
   init?(_ step: PathStep) {
     guard let root = step.root else { return nil }
     guard root.kind == "runLoop" else {
-      self.init(kind: root.kind, text: root.name, owners: Self.owners(root, of: step.type))
+      let owners = Self.owners(root, of: step.type)
+      let caution = PathWorth.caution(root.evidence).map { ", \($0)" } ?? ""
+      self.init(kind: root.kind, text: root.name, owners: owners.isEmpty ? caution : owners)
       return
     }
     var parts = ["run loop" + (root.name.isEmpty ? "" : " \"\(root.name)\"")]

@@ -122,7 +122,7 @@ package struct Chain: Sendable, Equatable {
 
   /// A root as text.
   package struct Root: Sendable, Equatable {
-    /// `global`, `stack`, `threadLocal`, `register` or `runLoop`.
+    /// `global`, `stack`, `threadLocal`, `register`, `runLoop` or `task`.
     package var kind: String
     /// Its name, or what a run loop holds in which modes; empty if none is known.
     package var text: String

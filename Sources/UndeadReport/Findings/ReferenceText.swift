@@ -40,7 +40,8 @@ extension Finding {
 
   /// True if a waiting task is part of it: what the frames of asynchronous functions own is in no record.
   private var hasFrames: Bool {
-    alsoLeaked.contains { $0.type == "async frames" } || chains.contains { $0.links.contains { $0.from == "Task" } }
+    alsoLeaked.contains { $0.type == NodeNames.asyncFrames }
+      || chains.contains { $0.links.contains { $0.from == "Task" } }
   }
 
   private func missingText(_ candidates: [String], _ isOne: Bool) -> String {

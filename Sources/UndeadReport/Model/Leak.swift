@@ -216,7 +216,7 @@ extension LeakReport {
   public struct PathStep: Codable, Sendable, Hashable {
     /// Where a path starts.
     public struct Root: Codable, Sendable, Hashable {
-      /// `global`, `stack`, `threadLocal`, `register` or `runLoop`.
+      /// `global`, `stack`, `threadLocal`, `register`, `runLoop` or `task`.
       public var kind: String
       /// Name, as it was given or as it is known.
       public var name: String
@@ -226,16 +226,21 @@ extension LeakReport {
       package var owned: Int?
       /// True if others may own these: another thread, a global, memory of no type.
       package var shared: Bool?
+      /// What the path goes through at worst: `counted` references, `fields` that are not counted, `frames` of tasks, records of
+      /// `libraries`, `threads`, or `words` without a type.
+      package var evidence: String?
 
       /// Makes a root; see the properties for the meaning of each part.
       package init(
-        kind: String, name: String, references: Int? = nil, owned: Int? = nil, shared: Bool? = nil
+        kind: String, name: String, references: Int? = nil, owned: Int? = nil, shared: Bool? = nil,
+        evidence: String? = nil
       ) {
         self.kind = kind
         self.name = name
         self.references = references
         self.owned = owned
         self.shared = shared
+        self.evidence = evidence
       }
     }
 

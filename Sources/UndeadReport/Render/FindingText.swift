@@ -116,7 +116,7 @@ struct FindingText {
   }
 
   private mutating func add(_ root: Chain.Root) {
-    guard root.kind != "runLoop" else { return lines.append("    \(root.text)") }
+    guard root.kind != "runLoop", root.kind != "task" else { return lines.append("    \(root.text)") }
     let kind = TextStyle.faint.apply("[\(root.kindText)]")
     lines.append("    \(kind)\(root.text.isEmpty ? "" : " ")\(root.text)\(root.owners)")
   }

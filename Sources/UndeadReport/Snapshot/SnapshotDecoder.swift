@@ -263,9 +263,20 @@ struct SnapshotDecoder {
         mechanism: try index(entry, 8, below: nodes, of: "NODES"),
         path: try index(entry, 12, below: snapshot.paths.count, of: "PATHS"))
     }
+    setOutlived()
     let firstAlone = snapshot.suspects.partition { $0.kind & Snapshot.SuspectRecord.alone != 0 }
     snapshot.keptAlone = Array(snapshot.suspects[firstAlone...])
     snapshot.suspects.removeSubrange(firstAlone...)
+  }
+
+  /// What should be gone, and that nobody but itself owns, leaked: memory that is no object is not a leak of its own there.
+  private mutating func setOutlived() {
+    for record in snapshot.suspects where record.isOutlived {
+      let type = snapshot.nodes[Int(record.node)].type
+      let isMemory = type == Snapshot.none || snapshot.types[Int(type)].kind == .other
+      snapshot.nodes[Int(record.node)].state = isMemory ? .support : .leaked
+    }
+    snapshot.suspects.removeAll(where: \.isOutlived)
   }
 
   /// What the layers above passed to the instrument.

@@ -187,7 +187,7 @@ extension Snapshot {
   /// An object that only something that fires or waits holds, and that holds that thing itself; or a block of a set that
   /// nobody owns, but that a thread's frame names.
   package struct SuspectRecord: Sendable, Equatable {
-    /// 1 timer, 2 dispatch source, 3 observer, 4 task, 5 frame; moreover 16 if it is no suspect (`Snapshot.keptAlone`).
+    /// 1 timer, 2 dispatch source, 3 observer, 4 task, 5 frame, 6 and 7 what a task or timer does for a deallocated owner, 8 outlived (only in files); moreover 16 if it is no suspect (`Snapshot.keptAlone`).
     package var kind: UInt32
     package var node: Index
     package var mechanism: Index
@@ -197,6 +197,8 @@ extension Snapshot {
 
     /// True for a block of a set that only a thread's frame names.
     package var isOfFrame: Bool { kind == 5 }
+    /// True for a block of a set with a watched object that nobody owns, whatever word names it.
+    var isOutlived: Bool { kind == 8 }
   }
 
   /// An object that outlived its owner scope.

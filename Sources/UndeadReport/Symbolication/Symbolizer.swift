@@ -74,7 +74,9 @@ package struct Symbolizer: Sendable {
     for var image in images(of: addresses, modules.filter { !$0.isSystem }, { $0 }, &unused) {
       image.addNamesFromSymbolTable()
       for address in image.addresses {
-        functions[address] = image.frames(at: address).last.map(TestFinder.qualifiedFunction)
+        // A program has copies of generic functions of the toolchain.
+        guard let frame = image.frames(at: address).last, !SymbolText.isToolchain(frame) else { continue }
+        functions[address] = RetainPaths.function(of: frame)
       }
     }
     return functions

@@ -77,8 +77,9 @@ static const undead_path *path_to(const undead_scan_result *result, uintptr_t bl
 }
 
 static void add_root(undead_text *text, const undead_scan_result *result, const undead_path *path) {
-  static const char *const kinds[] = {"", "global ", "stack of thread ", "variable of thread ", "register of thread ", "run loop"};
-  undead_text_add(text, kinds[path->root_kind <= UNDEAD_ROOT_RUN_LOOP ? path->root_kind : 0]);
+  static const char *const kinds[] = {"", "global ", "stack of thread ", "variable of thread ", "register of thread ", "run loop",
+                                      "", "task"};
+  undead_text_add(text, kinds[path->root_kind <= UNDEAD_ROOT_TASK ? path->root_kind : 0]);
   if (path->thread) undead_text_number(text, path->thread);
   if (path->root_kind != UNDEAD_ROOT_GLOBAL) return;
   char name[256];

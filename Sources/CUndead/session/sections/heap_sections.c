@@ -17,6 +17,7 @@
 enum { SITE_RAW_OF_SWIFT = 1, SITE_SAMPLED = 2, ELEMENT_UNKNOWN = UINT32_MAX };
 
 enum { STRENGTH_NUMBER = 4 };   // no reference at all
+enum { PLACE_UNOWNED = 8, OWNERSHIP_UNOWNED = 2 };   // behind UNDEAD_PLACE_*: unowned, and not weak
 
 typedef struct {
   uint32_t type, flags;
@@ -230,7 +231,7 @@ static void write_places(heap_names *names) {
                          .label = undead_string_add(&tables->strings, implied ? "weak references" : name.label),
                          .declared_type = undead_string_add(&tables->strings, name.type),
                          .strength = strength_of(names, place, &name),
-                         .flags = place->flags,
+                         .flags = place->flags | (name.ownership == OWNERSHIP_UNOWNED ? PLACE_UNOWNED : 0),
                          .function = name.function};
     if (name.function) undead_table_module(tables, name.function);
     undead_section_add(names->writer, section, &entry);

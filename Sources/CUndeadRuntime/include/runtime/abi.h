@@ -163,6 +163,7 @@ enum {
   ABI_TASK_FLAGS = 32,          // u32, JobFlags
   ABI_TASK_PRIORITY_SHIFT = 8,
   ABI_TASK_IS_CHILD_BIT = ABI_TASK_PRIORITY_SHIFT + 16,
+  ABI_TASK_NUMBER = 36,         // u32, Job::Id: ascending
   ABI_TASK_RESUME_FUNCTION = 56,
   ABI_TASK_RESUME_CONTEXT = 64,
   ABI_TASK_STATUS = 96,         // u32, the flags of ActiveTaskStatus

@@ -62,6 +62,7 @@ typedef struct {
 
 typedef enum {
   UNDEAD_ROOT_GLOBAL = 1, UNDEAD_ROOT_STACK, UNDEAD_ROOT_THREAD_LOCAL, UNDEAD_ROOT_REGISTER, UNDEAD_ROOT_RUN_LOOP,
+  UNDEAD_ROOT_TASK = 7,   // which waits; it is the first node itself
 } undead_root_kind;
 
 #define UNDEAD_MOST_THREAD_SCOPES 256u   // more are not reported
@@ -86,13 +87,14 @@ typedef enum {
   UNDEAD_SUSPECT_FRAME = 5,   // part of a set that nobody owns, but that a frame of a thread names
   UNDEAD_SUSPECT_DEAD_OWNER = 6,   // a closure that knows weakly what is gone; `mechanism` is the task
   UNDEAD_SUSPECT_DEAD_OWNER_OF_TIMER = 7,
+  UNDEAD_SUSPECT_OUTLIVED = 8,   // likewise of a watched object that is in memory: words name it that own nothing
   UNDEAD_SUSPECT_ALONE = 16,  // moreover: no suspect, as the object has no field for what keeps it
 } undead_suspect_kind;
 
 typedef struct {
   uint32_t kind;       // undead_suspect_kind
-  uint32_t node;       // the object of the program; UNDEAD_SUSPECT_FRAME: any block of the set
-  uint32_t mechanism;  // the node of the timer, source, closure registration or task; UNDEAD_SUSPECT_FRAME: UINT32_MAX
+  uint32_t node;       // the object of the program; UNDEAD_SUSPECT_FRAME and _OUTLIVED: any block of the set
+  uint32_t mechanism;  // the node of the timer, source, closure registration or task; UNDEAD_SUSPECT_FRAME and _OUTLIVED: UINT32_MAX
   uint32_t path;       // index in `paths`, or UINT32_MAX
 } undead_suspect;
 

@@ -49,7 +49,7 @@ typedef struct {
   uint32_t thread;
   uintptr_t address;       // of a variable; of a stack or other memory, where the mapping begins; 0: registers
   uint32_t item;           // of a run loop, UINT32_MAX for others
-  uint32_t flags;          // UNDEAD_ROOT_DOUBTFUL
+  uint32_t flags;          // UNDEAD_ROOT_DOUBTFUL, UNDEAD_ROOT_MAPPED, UNDEAD_ROOT_OF_RUNTIME
 } undead_graph_root;
 // What of a mapping is blocks.
 typedef struct {
@@ -96,6 +96,8 @@ enum { UNDEAD_TASK_ON_TASK = 1, UNDEAD_TASK_ON_CONTINUATION, UNDEAD_TASK_ON_GROU
 
 #define UNDEAD_ROOT_UNRECORDED 6u
 #define UNDEAD_ROOT_DOUBTFUL 1u
+#define UNDEAD_ROOT_MAPPED 2u       // memory that is no variable of an image
+#define UNDEAD_ROOT_OF_RUNTIME 4u   // a variable of what resumes tasks
 
 typedef struct undead_graph {
   int file;                // open for writing

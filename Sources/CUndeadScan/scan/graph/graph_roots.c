@@ -5,6 +5,7 @@
 #include "scan/graph/contents.h"
 #include "scan/graph/graph_walk.h"
 #include "scan/bodies/references.h"
+#include "world/images.h"
 
 typedef struct {
   undead_graph_writer *writer;
@@ -65,6 +66,8 @@ static void visit(void *context, const undead_reference *reference) {
     uintptr_t address = reference->at + from->shift;
     if (is_of_instrument(self, address)) return;
     root.address = place_of(self, address);
+    if (!self->in_image) root.flags |= UNDEAD_ROOT_MAPPED;
+    if (undead_is_dispatch_data(address)) root.flags |= UNDEAD_ROOT_OF_RUNTIME;
     if (is_unrecorded(self, address)) root.kind = UNDEAD_ROOT_UNRECORDED;
   } else if (from->kind == UNDEAD_ROOT_STACK) {
     root.address = place_of(self, reference->at + from->shift);

@@ -1,21 +1,43 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
+// Searches breadth first, once for each class of references: what a better class does not reach is looked for with the next one,
+// from all that was found before. So a path is as good as its worst reference, and among equal ones the shortest. Paths through
+// words that no type describes change from check to check: they come last.
 #include "scan/paths/paths.h"
+#include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/sort.h"
+#include "platform/processor/words.h"
+#include "runtime/abi.h"
 #include "scan/bodies/references.h"
+#include "scan/blocks/worklist.h"
+#include "scan/counts/outlived.h"
+#include "scan/counts/tally.h"
+#include "world/images.h"
 #include <assert.h>
 
 #define VISITED UNDEAD_WORD_MARK_AGAIN
 #define TARGET UNDEAD_WORD_SPECIAL
-// Parents of blocks that a root holds, and of those that a run loop holds as an item.
+// Parents of blocks that a root holds, of those that a run loop holds as an item, and of tasks.
 #define NO_PARENT UINT32_MAX
 #define ITEM_OF_LOOP (UINT32_MAX - 1)
+#define WAITING_TASK (UINT32_MAX - 2)
+
+// What leads on, the best first.
+typedef enum {
+  BY_TYPES,      // fields, elements and captures; from variables of images, and from run loops
+  BY_FRAMES,     // frames of tasks; from tasks
+  BY_RECORDS,    // memory without a type, to what is no object of the program: structures of libraries
+  BY_LOCALS,     // thread-local variables
+  BY_THREADS,    // stacks and registers, which also hold what is no longer used
+  BY_WORDS,      // any word of memory without a type, also of what the program mapped, or had before recording
+  BY_NUMBERS,    // what may be a number, or stale
+} path_class;
 
 // A visited block and how it was reached.
 typedef struct {
   uintptr_t block;
-  uint32_t parent;     // index of an entry, NO_PARENT or ITEM_OF_LOOP
+  uint32_t parent;     // index of an entry, or one of those above
   uint32_t place;      // offset in the parent, or index of the root or item
 } path_entry;
 
@@ -27,12 +49,16 @@ typedef struct {
   const undead_roots *roots;
   const undead_scan_options *options;
   path_entry *entries;
+  uint8_t *later;      // of each entry: the classes of references that were left for later
   uint64_t count, capacity, next;
   uint32_t missing;    // targets that were not reached yet
-  bool numbers;        // follow only what may be a number or stale, instead of references
+  undead_worklist tasks;
+  path_class least, most;   // of the references to follow
   // Where the words come from that are looked at: an entry, or a root and its index.
   uint32_t parent, root;
   uintptr_t base;
+  path_class root_class;
+  const undead_body *body;
 } path_search;
 
 static uint32_t sort_distinct(uintptr_t *words, uint32_t count) {
@@ -60,6 +86,7 @@ bool undead_paths_open(undead_pathfinder *finder, const undead_storage *storage,
 }
 
 void undead_paths_close(undead_pathfinder *finder, const undead_storage *storage) {
+  undead_worklist_close(&finder->outlived);
   if (finder->first_block) undead_unmap(finder->first_block, storage->path_limit * sizeof *finder->first_block);
   if (finder->places) undead_unmap(finder->places, storage->step_limit * sizeof *finder->places);
   // The number given at first is not kept: `path_of` lies behind the targets and tells it.
@@ -94,10 +121,11 @@ static uintptr_t root_word(const path_search *search, const path_entry *entry) {
   return word.at;
 }
 
-static bool is_first(const path_entry *entry) { return entry->parent >= ITEM_OF_LOOP; }
+static bool is_first(const path_entry *entry) { return entry->parent >= WAITING_TASK; }
 
 static undead_path path_from(const path_search *search, const path_entry *first) {
   if (first->parent == ITEM_OF_LOOP) return (undead_path){.root_kind = UNDEAD_ROOT_RUN_LOOP, .item = first->place};
+  if (first->parent == WAITING_TASK) return (undead_path){.root_kind = UNDEAD_ROOT_TASK, .item = UINT32_MAX};
   const undead_root *root = &search->roots->roots[first->place];
   bool in_register = root->kind == UNDEAD_ROOT_REGISTER;
   return (undead_path){.root_kind = root->kind,
@@ -141,14 +169,47 @@ static void reach(path_search *search, uintptr_t block, uint32_t parent, uint32_
   add_path(search, target);
 }
 
+static bool is_async_memory(const path_search *search, const undead_body *body) {
+  if (body->layout) return body->layout->kind == UNDEAD_KIND_TASK;
+  uintptr_t slab = search->bodies->stale->slab_isa;
+  return slab && word_at(body->block) == slab;
+}
+
+// An object of the program, or what it has: no library keeps it among its records.
+static bool is_of_program(const path_search *search, uintptr_t block) {
+  const undead_layout *layout = undead_body_layout(search->bodies, word_at(block));
+  if (!layout || layout->kind == UNDEAD_KIND_OTHER || layout->kind == UNDEAD_KIND_TASK || layout->kind == UNDEAD_KIND_JOB) return false;
+  return layout->kind != UNDEAD_KIND_CLASS || layout->user_type || layout->storage;
+}
+
+static path_class class_of(const path_search *search, const undead_reference *reference, uintptr_t block) {
+  const undead_body *body = search->body;
+  if (search->parent >= WAITING_TASK) {
+    // Libraries of the runtime have what it resumes, and do not own it.
+    bool resumes = search->root_class == BY_TYPES && undead_is_dispatch_data(reference->at);
+    return resumes ? BY_RECORDS : search->root_class;
+  }
+  bool weak = undead_is_weak_evidence(reference->evidence);
+  if (is_async_memory(search, body) && (weak || !body->layout)) return BY_FRAMES;
+  if (weak) return BY_NUMBERS;
+  if (body->layout || undead_is_closure_of_c(search->bodies, body->block)) return BY_TYPES;
+  return is_of_program(search, block) ? BY_WORDS : BY_RECORDS;
+}
+
 static void reach_reference(void *context, const undead_reference *reference) {
   path_search *search = context;
-  if (undead_is_weak_evidence(reference->evidence) != search->numbers) return;
   uintptr_t block = undead_heap_block(search->heap, reference->address), place = reference->at - search->base;
   // Only what is alive explains anything; a root is given by its index.
-  if (!block || !(*undead_heap_word(search->heap, block) & UNDEAD_WORD_MARK)) return;
-  if (search->parent < ITEM_OF_LOOP && place > UINT32_MAX) return;
-  reach(search, block, search->parent, search->parent < ITEM_OF_LOOP ? (uint32_t)place : search->root);
+  if (!block) return;
+  uint32_t word = *undead_heap_word(search->heap, block);
+  if (!(word & UNDEAD_WORD_MARK) || word & VISITED) return;
+  path_class by = class_of(search, reference, block);
+  if (search->parent < WAITING_TASK) {
+    if (place > UINT32_MAX) return;
+    if (by > search->most) search->later[search->parent] |= (uint8_t)(1u << by);
+  }
+  if (by < search->least || by > search->most) return;
+  reach(search, block, search->parent, search->parent < WAITING_TASK ? (uint32_t)place : search->root);
 }
 
 // What lies between recorded blocks, if recording began late: unknown blocks, and free memory with what it held before.
@@ -158,14 +219,13 @@ static bool is_gap(const path_search *search, const undead_root *root) {
     && undead_heap_page(heap, root->low);
 }
 
-static void reach_roots(path_search *search, undead_root_kind kind, bool gaps) {
-  search->parent = NO_PARENT;
-  search->base = 0;
-  for (uint32_t i = 0; i < search->roots->count; i++) {
-    const undead_root *root = &search->roots->roots[i];
-    if (root->kind != kind || is_gap(search, root) != gaps || root->weak != search->numbers) continue;
-    search->root = i;
-    undead_walk_root(search->heap, root, reach_reference, search);
+static path_class class_of_root(const path_search *search, const undead_root *root) {
+  if (root->weak) return BY_NUMBERS;
+  switch (root->kind) {
+  case UNDEAD_ROOT_THREAD_LOCAL: return BY_LOCALS;
+  case UNDEAD_ROOT_STACK:
+  case UNDEAD_ROOT_REGISTER: return BY_THREADS;
+  default: return is_gap(search, root) || !undead_module_of(root->low + root->shift) ? BY_WORDS : BY_TYPES;
   }
 }
 
@@ -177,65 +237,119 @@ static void reach_items(path_search *search) {
   }
 }
 
+static void reach_roots(path_search *search) {
+  search->parent = NO_PARENT;
+  search->base = 0;
+  for (uint32_t i = 0; i < search->roots->count; i++) {
+    const undead_root *root = &search->roots->roots[i];
+    search->root_class = class_of_root(search, root);
+    // Of the variables of images some words are worth less than others.
+    if (search->root_class > search->most || (search->root_class < search->least && search->root_class != BY_TYPES)) continue;
+    search->root = i;
+    undead_walk_root(search->heap, root, reach_reference, search);
+  }
+}
+
 static void reach_from(path_search *search, uint32_t parent) {
   uintptr_t block = search->entries[parent].block;
   undead_body body;
   undead_body_of(search->bodies, block, undead_block_size(block), &body);
   search->parent = parent;
   search->base = block;
+  search->body = &body;
   undead_walk_body(search->heap, block, &body, false, reach_reference, search);
 }
 
-static void search_on(path_search *search) {
-  while (search->next < search->count && search->missing) reach_from(search, (uint32_t)search->next++);
-}
+typedef struct {
+  uintptr_t number, block;
+} numbered_task;
 
-// What a global or a run loop holds, the program can let go of: only what they do not reach is explained by a thread,
-// whose stack also holds what it no longer uses.
-static void search_from_roots(path_search *search) {
-  reach_roots(search, UNDEAD_ROOT_GLOBAL, false);
-  if (!search->numbers) reach_items(search);
-  search_on(search);
-  if (search->missing) reach_roots(search, UNDEAD_ROOT_THREAD_LOCAL, false);
-  search_on(search);
-  if (search->missing) {
-    reach_roots(search, UNDEAD_ROOT_STACK, false);
-    reach_roots(search, UNDEAD_ROOT_REGISTER, false);
+// A task that waits stays in memory until it has ended, whoever may resume it. The oldest first: servers come before what they serve.
+static bool reach_tasks(path_search *search) {
+  uint64_t count = undead_worklist_size(&search->tasks);
+  size_t bytes = (count + 1) * sizeof(numbered_task);
+  numbered_task *tasks = undead_map(bytes);
+  if (!tasks) return false;
+  for (uint64_t i = 0; i < count; i++) {
+    tasks[i].block = undead_worklist_pop(&search->tasks);
+    tasks[i].number = u32_at(tasks[i].block + ABI_TASK_NUMBER);
   }
-  search_on(search);
-  if (search->missing) reach_roots(search, UNDEAD_ROOT_GLOBAL, true);
-  search_on(search);
+  undead_sort(tasks, count, sizeof *tasks);
+  for (uint64_t i = 0; i < count && search->missing; i++) reach(search, tasks[i].block, WAITING_TASK, 0);
+  undead_unmap(tasks, bytes);
+  return true;
 }
 
-// References first; then what only numbers, and words that may be stale, lead to.
-static void search_all(path_search *search) {
-  search_from_roots(search);
-  if (!search->missing) return;
+static bool search_class(path_search *search, path_class most) {
   uint64_t found = search->count;
-  search->numbers = true;
-  for (uint64_t i = 0; i < found && search->missing; i++) reach_from(search, (uint32_t)i);
-  search->numbers = false;
-  search_on(search);
-  if (!search->missing) return;
-  search->numbers = true;
-  search_from_roots(search);
-  search->numbers = false;
-  search->next = found;
-  search_on(search);
+  search->least = search->most = most;
+  if (most == BY_TYPES) reach_items(search);
+  if (most == BY_FRAMES && !reach_tasks(search)) return false;
+  reach_roots(search);
+  for (uint64_t i = 0; i < found && search->missing; i++)
+    if (search->later[i] >> most & 1) reach_from(search, (uint32_t)i);
+  search->least = BY_TYPES;
+  while (search->next < search->count && search->missing) reach_from(search, (uint32_t)search->next++);
+  return true;
+}
+
+// What is left, words of threads and of memory without a type name. Of what should be gone these may own nothing.
+static bool set_outlived_apart(path_search *search) {
+  const undead_scan_options *options = search->options;
+  size_t bytes = (options->watched_count + 1) * sizeof(uintptr_t);
+  uintptr_t *objects = undead_map(bytes);
+  if (!objects) return false;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < options->watched_count; i++)
+    if (target_index(search->finder, options->watched[i].object) != UINT32_MAX) objects[count++] = options->watched[i].object;
+  undead_worklist *found = &search->finder->outlived;
+  bool ok = !count || undead_outlived_find(search->bodies, objects, count, VISITED, found);
+  undead_unmap(objects, bytes);
+  return ok;
+}
+
+// Their paths say nothing.
+static void leave_outlived(path_search *search) {
+  undead_worklist kept = {0};
+  for (uintptr_t block; (block = undead_worklist_pop(&search->finder->outlived));) {
+    uint32_t *word = undead_heap_word(search->heap, block);
+    search->missing -= (*word & TARGET) != 0;
+    *word = (*word | VISITED) & ~TARGET;
+    undead_worklist_push(&kept, block);
+  }
+  undead_worklist_close(&search->finder->outlived);
+  search->finder->outlived = kept;
+}
+
+static bool list_task(void *context, uintptr_t block, uint32_t *word) {
+  path_search *search = context;
+  if (!(*word & UNDEAD_WORD_SPECIAL) || !(*word & UNDEAD_WORD_MARK)) return true;
+  const undead_layout *layout = undead_body_layout(search->bodies, word_at(block));
+  if (layout && layout->kind == UNDEAD_KIND_TASK) undead_worklist_push(&search->tasks, block);
+  return true;
 }
 
 bool undead_paths_find(undead_pathfinder *finder, undead_storage *storage, undead_bodies *bodies,
                        const undead_roots *roots, const undead_scan_options *options, uint64_t live) {
   path_search search = {.finder = finder, .storage = storage, .bodies = bodies, .heap = bodies->heap, .roots = roots,
-                        .options = options, .capacity = live < ITEM_OF_LOOP ? live : ITEM_OF_LOOP,
+                        .options = options, .capacity = live < WAITING_TASK ? live : WAITING_TASK,
                         .missing = finder->target_count};
-  search.entries = undead_map((search.capacity + 1) * sizeof *search.entries);
-  if (!search.entries) return false;
+  size_t entry_bytes = (search.capacity + 1) * sizeof *search.entries;
+  search.entries = undead_map(entry_bytes);
+  search.later = undead_map(search.capacity + 1);
+  undead_heap_each(search.heap, list_task, &search);
   undead_heap_clear(search.heap, UNDEAD_WORD_SCAN_BITS & ~UNDEAD_WORD_MARK);
   for (uint32_t i = 0; i < finder->target_count; i++) *undead_heap_word(search.heap, finder->targets[i]) |= TARGET;
-  search_all(&search);
-  undead_unmap(search.entries, (search.capacity + 1) * sizeof *search.entries);
-  return true;
+  bool ok = search.entries && search.later && !search.tasks.no_memory;
+  for (path_class most = BY_TYPES; ok && most <= BY_NUMBERS && search.missing; most++) {
+    if (most == BY_LOCALS) ok = set_outlived_apart(&search);
+    if (most == BY_LOCALS) leave_outlived(&search);
+    ok = ok && search_class(&search, most);
+  }
+  undead_worklist_close(&search.tasks);
+  if (search.later) undead_unmap(search.later, search.capacity + 1);
+  if (search.entries) undead_unmap(search.entries, entry_bytes);
+  return ok;
 }
 
 static uint32_t edge_at(const undead_scan_result *result, uint32_t node, uint32_t offset) {

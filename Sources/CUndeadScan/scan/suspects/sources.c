@@ -51,7 +51,8 @@ static bool is_cancelled(const undead_suspects *suspects, uintptr_t block) {
 }
 
 bool undead_is_active_source(const undead_suspects *suspects, uintptr_t block) {
-  return undead_is_source_memory(suspects, block) && !is_cancelled(suspects, block);
+  return undead_is_operation(suspects, block)
+    || (undead_is_source_memory(suspects, block) && !is_cancelled(suspects, block));
 }
 
 void undead_each_handler_block(const undead_suspects *suspects, uintptr_t refs, void (*visit)(void *context, uintptr_t block),

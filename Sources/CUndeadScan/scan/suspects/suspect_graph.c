@@ -201,6 +201,29 @@ static void link_handlers(suspect_graph *graph, uint32_t max_links) {
   }
 }
 
+static void link_channel(void *context, const undead_reference *reference) {
+  link_search *search = context;
+  suspect_graph *graph = search->graph;
+  undead_suspects *suspects = graph->suspects;
+  uint32_t node = undead_address_index_of(&graph->index, undead_heap_block(graph->heap, reference->address));
+  if (node == UINT32_MAX || suspects->link_count == search->max_links) return;
+  if (word_at(graph->address[node]) != suspects->channel_vtable || graph->flags[node] & FLAG_TOKEN) return;
+  graph->flags[node] |= FLAG_TOKEN;
+  suspects->links[suspects->link_count++] = (undead_observer_link){graph->address[node], search->token};
+}
+
+// Who has a channel ends what it reads and writes.
+static void link_channels(suspect_graph *graph, uint32_t max_links) {
+  for (uint32_t i = 0; i < graph->count; i++) {
+    uintptr_t block = graph->address[i];
+    if (!(graph->flags[i] & FLAG_SOURCE) || !undead_is_operation(graph->suspects, block)) continue;
+    link_search search = {graph, max_links, block, 0};
+    undead_body body;
+    undead_body_of(graph->suspects->bodies, block, undead_block_size(block), &body);
+    undead_walk_body(graph->heap, block, &body, false, link_channel, &search);
+  }
+}
+
 static void link_tokens(suspect_graph *graph, uint32_t max_links) {
   undead_suspects *suspects = graph->suspects;
   enum { TOKEN_KEY = 16 };
@@ -378,6 +401,7 @@ bool undead_suspect_graph_search(undead_suspects *suspects, const undead_suspect
     for (uint32_t i = 0; i < graph.count; i++) classify(&graph, i);
     link_tokens(&graph, max_links);
     link_handlers(&graph, max_links < MOST_HANDLERS ? max_links : MOST_HANDLERS);
+    link_channels(&graph, max_links);
     ok = open_edges(&graph);
   }
   if (ok) {

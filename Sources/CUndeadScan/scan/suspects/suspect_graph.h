@@ -1,5 +1,6 @@
 // What suspects.c and suspect_graph.c share.
 #pragma once
+#include "platform/processor/words.h"
 #include "scan/suspects/suspect_owners.h"
 
 #define UNDEAD_MOST_ALONE 4096u   // objects that one thing alone keeps, without a field for it
@@ -8,7 +9,11 @@ enum { UNDEAD_SOURCE_BYTES = 104 };   // the least that a dispatch source or its
 bool undead_is_source_memory(const undead_suspects *suspects, uintptr_t block);
 // Where in the block the `refs` of a source begin, with its handlers; 0 if they do not.
 uintptr_t undead_source_refs_in(const undead_suspects *suspects, uintptr_t block);
-// True for one that is not cancelled.
+// A read or write of DispatchIO: it has its handler until it ends, and leads to its channel.
+static inline bool undead_is_operation(const undead_suspects *suspects, uintptr_t block) {
+  return suspects->operation_vtable && word_at(block) == suspects->operation_vtable;
+}
+// True for one that is not cancelled, and for such an operation.
 bool undead_is_active_source(const undead_suspects *suspects, uintptr_t block);
 bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, uintptr_t to);
 // Whether `block` is memory of the task that `task` is a part of, as one of its group.

@@ -24,6 +24,8 @@ static void find_source_types(undead_suspects *suspects) {
   const undead_module *module = undead_module_of(undead_image_facts.dispatch_image.low);
   if (!module) return;
   suspects->source_vtable = undead_symbol_address(module, "__OS_dispatch_source_vtable", NULL);
+  suspects->operation_vtable = undead_symbol_address(module, "__OS_dispatch_operation_vtable", NULL);
+  suspects->channel_vtable = undead_symbol_address(module, "__OS_dispatch_io_vtable", NULL);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     char name[64];
     size_t size = 0;
@@ -92,7 +94,8 @@ uint32_t undead_suspects_note(undead_marker *marker, uintptr_t block, size_t siz
   const undead_layout *layout = body->layout;
   bool special = false;
   if (!layout) {
-    special = size >= UNDEAD_SOURCE_BYTES && undead_is_source_memory(suspects, block);
+    special = size >= UNDEAD_SOURCE_BYTES
+      && (undead_is_source_memory(suspects, block) || undead_is_operation(suspects, block));
   } else if (layout->category == UNDEAD_CATEGORY_OBSERVER_TABLE) {
     if (suspects->table_count < MAX_TABLES) suspects->tables[suspects->table_count++] = block;
     undead_each_registration(suspects, block, tag_registration, suspects);
