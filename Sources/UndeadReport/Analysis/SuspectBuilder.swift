@@ -68,7 +68,7 @@ struct SuspectBuilder {
       objects: [LeakedObject(block, type: names.type(of: node))],
       retainPath: path, holdsBack: holdsBack.isEmpty ? nil : holdsBack, allocation: allocation, suspended: suspended,
       advice: isHeldByLoop
-        ? AbandonedAdvice.text(for: path)
+        ? Advice.text(for: path)
         : Advice.text(
           for: kind, holdsBack: holdsBack, suspended: suspended, isOfFrame: isOfFrame(path, references),
           isOfContinuation: path.contains { KnownTypes.holdsContinuation($0) && !$0.type.hasPrefix("Swift.Async") }),

@@ -30,7 +30,7 @@ struct ZombieBuilder {
       operation: kind == "field" ? (event.flags & 1 != 0 ? "write" : "read") : nil,
       deallocationThread: description.deathThread?.name,
       ageMilliseconds: description.age.map { Double($0 / 1000) / 1000 },
-      details: event.details.isEmpty ? nil : event.details, advice: ZombieAdvice.text(kind, type),
+      details: event.details.isEmpty ? nil : event.details, advice: Advice.text(forUse: kind, of: type),
       allocation: names.backtrace(event.allocation, of: event),
       deallocation: names.backtrace(event.deallocation, of: event), access: names.backtrace(event.access, of: event))
     zombie.signature = Self.signature(zombie)
