@@ -52,7 +52,7 @@ enum Advice {
 
   /// What to do about a cycle that a frame of a thread names, by what would be said of a leak.
   static func text(forHeldByThread advice: String?) -> String {
-    "nobody else owns these objects, they only hold each other: unless that function of the thread still uses them, they "
+    "nothing else owns these objects, they only hold each other: unless that function of the thread still uses them, they "
       + "have leaked" + (advice.map { "; \($0)" } ?? "")
   }
 
@@ -137,12 +137,12 @@ enum Advice {
     if Awaited(facts.suspended) == .sequence { return sequence(facts) + endOfSequence }
     switch Awaited(facts.suspended) {
     case .stream:
-      return "the task waits\(place) for a stream that nobody can feed any more: call finish() on its continuation"
+      return "the task waits\(place) for a stream that nothing can feed any more: call finish() on its continuation"
     case .continuation:
-      return "the task waits\(place) for a continuation, and nobody can resume it any more: resume it exactly once on "
+      return "the task waits\(place) for a continuation, and nothing can resume it any more: resume it exactly once on "
         + "every path, also when its owner goes away"
     case .unknown, .sequence:
-      return "the task is suspended\(place), and nobody can resume it any more: resume its continuation, or finish the "
+      return "the task is suspended\(place), and nothing can resume it any more: resume its continuation, or finish the "
         + "stream that it waits for"
     }
   }
@@ -168,7 +168,7 @@ enum Advice {
 
   static func heldByForeignBlock(_ facts: LeakFacts) -> String? {
     guard let holder = facts.foreignHolder else { return nil }
-    return "only an unreachable block of C code (\(holder)) refers to it: whoever lost that block, for example a "
+    return "only an unreachable block of C code (\(holder)) refers to it: the code that lost that block, for example a "
       + "dispatch block that never ran, did not release the object"
   }
 
@@ -302,22 +302,35 @@ enum Advice {
     switch reference.captures {
     case "self": "captures `self` strongly"
     case "variable": "strongly captures the variable that refers to its owner"
+    case CapturedNames.structSelf, CapturedNames.enumSelf:
+      "captures `self`, a value that holds \(TypeName.unspecialized(target)), strongly"
+    case let part? where part.hasPrefix("."): "strongly captures a value with \(TypeName.unspecialized(target)) in `\(part)`"
     case let captures?: "captures `\(captures)` strongly"
     case nil: "strongly captures \(TypeName.unspecialized(target)), which holds it"
     }
   }
 
-  /// The compiler keeps no names of what a closure captures. Where `self` is a value, it cannot be captured weakly itself.
+  /// Optimised code has no names of what a closure captures. Where `self` is a value, it cannot be captured weakly itself.
   static func remedy(_ reference: Reference, _ target: String) -> String {
-    if let name = reference.captures, name != "variable", name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) {
-      return "capture it weakly (`[weak \(name)]`)"
+    let listed = "name it in the capture list, with `weak` before it"
+    guard let captured = reference.captures, captured != "variable" else {
+      let outer = reference.closure.flatMap { SymbolText.enclosingType(ofClosure: $0.symbol) }
+      guard let outer, outer.contains(".") else { return listed }
+      return "\(listed); if it is a property of `self` and \(outer) is a value, as `[weak name = self.property]`"
     }
-    guard let outer = reference.closure.flatMap({ SymbolText.enclosingType(ofClosure: $0.symbol) }), outer.contains(".")
-    else {
-      return "name the variable that refers to it in the capture list, with `weak` before it"
+    switch captured {
+    case CapturedNames.structSelf:
+      return "capture the property of `self` that refers to it weakly (`[weak name = self.property]`)"
+    case CapturedNames.enumSelf:
+      return "take the object out of the case before the closure, and capture it weakly (`[weak object]`)"
+    default: break
     }
-    return "name the variable that refers to it in the capture list, with `weak` before it; if that is a property of "
-      + "`self` and \(outer) is a value, give it a name there (`[weak name = self.property]`)"
+    let parts = captured.split(separator: ".")
+    guard let name = parts.last, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }), !name.allSatisfy(\.isNumber)
+    else { return listed }
+    if captured.hasPrefix(".") { return "name it in the capture list, as `[weak \(name) = value.\(name)]`" }
+    return parts.count == 1
+      ? "capture it weakly (`[weak \(name)]`)" : "capture it weakly (`[weak \(name) = \(captured)]`)"
   }
 
   static func keyPath(_ facts: LeakFacts) -> String? {

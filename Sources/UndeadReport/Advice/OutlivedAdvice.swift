@@ -127,19 +127,10 @@ enum OutlivedAdvice {
       + "or declare it `weak`"
   }
 
-  private static func isOfCall(_ facts: LeakFacts) -> Bool {
-    facts.holders.isEmpty && ["stack", "register"].contains(facts.root?.kind)
-  }
-
-  static func namedByCall(_ facts: LeakFacts) -> String? {
-    guard isOfCall(facts), let root = facts.root, root.owned == 0 else { return nil }
-    return
-      "a call that has not returned (\(root.name)) names it but owns none of its references, which all come from "
-      + "objects that it leads to itself: look for a cycle among them"
-  }
-
   static func local(_ facts: LeakFacts) -> String? {
-    guard isOfCall(facts), let root = facts.root else { return nil }
+    guard facts.holders.isEmpty, let root = facts.root, ["stack", "register"].contains(root.kind), root.owned != 0 else {
+      return nil
+    }
     return "a local variable or argument of a call that has not returned (\(root.name)) still refers to it: let the "
       + "call end, or set the variable to nil"
   }
@@ -164,11 +155,8 @@ enum OutlivedAdvice {
   }
 
   private static func captures(_ step: PathStep) -> String {
-    switch step.captures {
-    case "self": "captures `self` strongly"
-    case let captures? where captures != "variable": "captures `\(captures)` strongly"
-    default: "captures it strongly"
-    }
+    step.captures == nil || step.captures == "variable"
+      ? "captures it strongly" : Advice.captures(step.reference, step.type)
   }
 
   /// From where the holder is reached, if it has a name that the programmer knows.

@@ -100,7 +100,6 @@ extension Situation {
     Situation("outlived-delegate", OutlivedAdvice.delegate),
     Situation("outlived-collection", OutlivedAdvice.collection),
     Situation("outlived-global", OutlivedAdvice.global),
-    Situation("outlived-cycle", OutlivedAdvice.namedByCall),
     Situation("outlived-local", OutlivedAdvice.local),
     Situation("outlived-thread-value", OutlivedAdvice.threadValue),
     Situation("outlived-field", OutlivedAdvice.field),

@@ -57,6 +57,15 @@ package struct FrameNames {
     return frame
   }
 
+  /// What a closure calls what it captures, by position; nil where it is not known.
+  mutating func name(ofCapture number: Int, at address: UInt64) -> String? {
+    guard let names = symbols.variables[address], let symbol = closure(at: address)?.symbol,
+      let parameters = CapturedNames.parameterCount(ofClosure: symbol), parameters + number < names.count
+    else { return nil }
+    let name = names[parameters + number]
+    return name.isEmpty || name.hasPrefix("$") ? nil : name
+  }
+
   /// Hash of the function of the program that made an allocation, the same in every run.
   ///
   /// Only the innermost one of the user's: what leaks in a function is one bug, however many callers the function has.

@@ -36,10 +36,20 @@ package struct SymbolizerTool {
       }
     }
 
+    struct Variable: Decodable {
+      var name: String?
+
+      private enum CodingKeys: String, CodingKey {
+        case name = "Name"
+      }
+    }
+
     var symbols: [Symbol]?
+    var variables: [Variable]?
 
     private enum CodingKeys: String, CodingKey {
       case symbols = "Symbol"
+      case variables = "Frame"
     }
   }
 
@@ -51,6 +61,8 @@ package struct SymbolizerTool {
     var line: Int?
     /// Where the function begins.
     var startLine: Int?
+    /// True if it is the line of other code near the address.
+    var isNear = false
   }
 
   #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
@@ -110,6 +122,16 @@ package struct SymbolizerTool {
     }
     answers.locations += Array(repeating: nil, count: requests.count - answers.locations.count)
     return answers
+  }
+
+  /// Names of the parameters and variables of the functions at addresses; none where it fails.
+  func variables(at requests: [Request]) -> [[String]] {
+    let input = requests.map { "FRAME \"\($0.file)\" 0x\(String($0.address, radix: 16))\n" }.joined()
+    let output = requests.isEmpty ? [] : run(["--output-style=JSON"], input: input).output
+    let answers = output.split(separator: UInt8(ascii: "\n")).prefix(requests.count).map { line in
+      (try? JSONDecoder().decode(Answer.self, from: Data(line)))?.variables?.map { $0.name ?? "" } ?? []
+    }
+    return answers + Array(repeating: [], count: requests.count - answers.count)
   }
 
   private func run(on requests: ArraySlice<Request>) -> (locations: [[Location]], hung: Bool) {
