@@ -187,14 +187,16 @@ enum Advice {
   }
 
   static func taskCycle(_ facts: LeakFacts) -> String? {
-    guard facts.roles.contains(.task), let reference = facts.references.first else { return nil }
+    // A child of `async let` lies in the frame of its parent, which is no task of its own.
+    let holdsContinuation = facts.references.contains { KnownTypes.holdsContinuation(PathStep($0)) }
+    guard facts.roles.contains(.task) || holdsContinuation, let reference = facts.references.first else { return nil }
     let awaited = Awaited(facts.suspended)
     if awaited == .sequence { return sequence(facts) + ", and holds its owner meanwhile" + endOfSequence }
     if awaited == .stream {
       return "the task waits for a stream that never ends, and holds its owner meanwhile: call finish() on the "
         + "stream's continuation when the owner is done, or cancel the task then (not in a deinit, which the task prevents)"
     }
-    if awaited == .continuation || facts.types.contains(where: KnownTypes.isContinuationCanary) {
+    if awaited == .continuation || !facts.roles.contains(.task) || facts.types.contains(where: KnownTypes.isContinuationCanary) {
       return
         "the task waits\(place(facts.suspended)) for a continuation that only the cycle itself holds: resume it exactly once on "
         + "every path, also when its owner is done or the task is cancelled (withTaskCancellationHandler); a weak "
@@ -305,6 +307,8 @@ enum Advice {
     case CapturedNames.structSelf, CapturedNames.enumSelf:
       "captures `self`, a value that holds \(TypeName.unspecialized(target)), strongly"
     case let part? where part.hasPrefix("."): "strongly captures a value with \(TypeName.unspecialized(target)) in `\(part)`"
+    case let captures? where captures.hasPrefix("variable "):
+      "captures the variable `\(captures.dropFirst("variable ".count))` strongly"
     case let captures?: "captures `\(captures)` strongly"
     case nil: "strongly captures \(TypeName.unspecialized(target)), which holds it"
     }
@@ -313,7 +317,8 @@ enum Advice {
   /// Optimised code has no names of what a closure captures. Where `self` is a value, it cannot be captured weakly itself.
   static func remedy(_ reference: Reference, _ target: String) -> String {
     let listed = "name it in the capture list, with `weak` before it"
-    guard let captured = reference.captures, captured != "variable" else {
+    let captures = reference.captures.map { $0.hasPrefix("variable ") ? String($0.dropFirst("variable ".count)) : $0 }
+    guard let captured = captures, captured != "variable" else {
       let outer = reference.closure.flatMap { SymbolText.enclosingType(ofClosure: $0.symbol) }
       guard let outer, outer.contains(".") else { return listed }
       return "\(listed); if it is a property of `self` and \(outer) is a value, as `[weak name = self.property]`"
@@ -342,8 +347,8 @@ enum Advice {
     else { return nil }
     let holder = facts.references[(index + facts.references.count - 1) % facts.references.count]
     return "the key path in `\(holder.field)` of \(holder.type) keeps the arguments of its subscripts, among them "
-      + "\(facts.target(of: index)): pass a value in place of the object (an identifier), or set `\(holder.field)` to nil "
-      + "when the object is done"
+      + "\(facts.target(of: index)): pass a value in place of the object (an identifier)"
+      + (FieldRemedy.ending(holder).map { ", or \($0) when the object is done" } ?? "")
   }
 
   static func unmanaged(_ facts: LeakFacts) -> String? {

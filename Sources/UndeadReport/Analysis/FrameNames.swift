@@ -58,11 +58,9 @@ package struct FrameNames {
   }
 
   /// What a closure calls what it captures, by position; nil where it is not known.
-  mutating func name(ofCapture number: Int, at address: UInt64) -> String? {
-    guard let names = symbols.variables[address], let symbol = closure(at: address)?.symbol,
-      let parameters = CapturedNames.parameterCount(ofClosure: symbol), parameters + number < names.count
-    else { return nil }
-    let name = names[parameters + number]
+  func name(ofCapture number: Int, at address: UInt64) -> String? {
+    guard let names = symbols.variables[address], number < names.count else { return nil }
+    let name = names[number]
     return name.isEmpty || name.hasPrefix("$") ? nil : name
   }
 

@@ -91,7 +91,8 @@ struct ReferenceChain {
   private static func capture(_ label: String, _ name: String?) -> String? {
     let rest = label.dropFirst(captureLabel.count).drop { $0 == " " || $0.isNumber }
     if rest.hasPrefix("variable") {
-      return (name ?? "variable") + rest.dropFirst("variable".count).drop { $0 == " " || $0.isNumber }
+      let path = rest.dropFirst("variable".count).drop { $0 == " " || $0.isNumber }
+      return "variable" + (name.map { " \($0)" } ?? "") + path
     }
     switch name {
     case CapturedNames.structSelf? where !rest.isEmpty: return "self\(rest)"

@@ -75,6 +75,9 @@ struct SuspectBuilder {
       test: test)
     if isWeak, !back.isEmpty { suspect.holdsBackWeakly = true }
     suspect.references = references
+    if kind != .task, let mechanism, snapshot.nodes[mechanism].stack != Snapshot.none {
+      suspect.mechanism = frames.backtrace(snapshot.nodes[mechanism].stack)
+    }
     return suspect
   }
 

@@ -207,7 +207,12 @@ extension [LeakReport.Reference] {
   func culpritClosure(among positions: some Sequence<Int>) -> Int? {
     func key(_ position: Int) -> (Int, Int, Blame.Edge, Int) {
       let reference = self[position]
-      let capture = reference.captures.flatMap { ["variable": 0, "self": 1][$0] } ?? 2
+      let capture =
+        switch reference.captures {
+        case "self": 1
+        case let name? where name == "variable" || name.hasPrefix("variable "): 0
+        default: 2
+        }
       return (reference.holdsOwnClosure ? 0 : 1, capture, Blame.Edge(reference), position)
     }
     return positions.filter { self[$0].holdsClosure }.min { key($0) < key($1) }

@@ -60,8 +60,7 @@ struct FindingText {
       add(chain)
     }
     if !finding.chains.isEmpty { lines.append("") }
-    // That there are no backtraces is a note on the report.
-    for site in finding.sites where site.frame != nil || site.role != .allocated { addSite(site) }
+    for site in finding.sites where site.frame != nil || !options.hasNoBacktraces { addSite(site) }
     if let text = finding.referenceText { addRow("references", TextLine(TypeName.elided(text))) }
     addAlsoLeaked(finding.alsoLeaked)
     if options.explains, let certainty = finding.certainty { addRow("certain", TextLine(certainty)) }

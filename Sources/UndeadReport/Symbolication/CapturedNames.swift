@@ -1,6 +1,6 @@
 /// Names of what closures capture, which no runtime keeps: debug information of unoptimised code has them.
 enum CapturedNames {
-  /// The names that the closures at function values have for their parameters and captures, and what they declare, in this order.
+  /// What the closures at function values capture, in this order, and what they declare.
   static func find(
     _ closures: Set<UInt64>, in images: [SymbolizedImage], _ tool: SymbolizerTool
   ) -> [UInt64: [String]] {
@@ -19,8 +19,11 @@ enum CapturedNames {
       }
     }
     var found: [UInt64: [String]] = [:]
-    for ((owner, function), names) in zip(zip(owners, functions), tool.variables(at: requests)) where !names.isEmpty {
-      found[owner] = names.map { $0 == "self" ? ofSelf(in: function) : $0 }
+    for ((owner, function), names) in zip(zip(owners, functions), tool.variables(at: requests)) {
+      guard let parameters = Demangler.demangleSwift(function).flatMap(parameterCount), names.count > parameters else {
+        continue
+      }
+      found[owner] = names.dropFirst(parameters).map { $0 == "self" ? ofSelf(in: function) : $0 }
     }
     return found
   }

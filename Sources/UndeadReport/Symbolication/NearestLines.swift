@@ -27,11 +27,10 @@ enum NearestLines {
         continue
       }
       for place in known.indices where isZero(known[place]) {
-        let near = answer.first {
-          $0.function == known[place].function && $0.file == known[place].file && $0.line != nil
-        }
-        guard let near else { continue }
+        guard let near = answer.first(where: { $0.function == known[place].function && $0.line != nil }) else { continue }
+        known[place].file = near.file
         known[place].line = near.line
+        known[place].isOfNoLine = false
         known[place].isNear = true
       }
       images[owner.image].locations[owner.address] = known
@@ -51,7 +50,8 @@ enum NearestLines {
     return known.line ?? 0 < start
   }
 
+  /// What the compiler makes without a source has no line anywhere: thunks, witnesses, allocating initialisers.
   private static func isZero(_ location: SymbolizerTool.Location) -> Bool {
-    location.file != nil && location.line == nil && !location.function.isEmpty
+    location.isOfNoLine && !["TA", "TR", "TW", "Tw", "fC", "WOh", "WOe"].contains(where: location.function.hasSuffix)
   }
 }

@@ -7,7 +7,7 @@ public struct SymbolTable: Sendable, Equatable {
   package var frames: [UInt64: [LeakReport.Frame]]
   /// Which functions are tests: with it, findings are grouped by the test that made them.
   package var tests: TestCatalog?
-  /// Names of the parameters and captures of closures by function value, as far as debug information has them.
+  /// Names of what closures capture by function value, first of all, as far as debug information has them.
   package var variables: [UInt64: [String]] = [:]
 
   /// Makes a table of the given frames.

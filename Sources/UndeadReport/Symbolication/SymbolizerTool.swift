@@ -27,12 +27,14 @@ package struct SymbolizerTool {
       var file: String?
       var line: Int?
       var startLine: Int?
+      var startFile: String?
 
       private enum CodingKeys: String, CodingKey {
         case function = "FunctionName"
         case file = "FileName"
         case line = "Line"
         case startLine = "StartLine"
+        case startFile = "StartFileName"
       }
     }
 
@@ -61,6 +63,8 @@ package struct SymbolizerTool {
     var line: Int?
     /// Where the function begins.
     var startLine: Int?
+    /// True if debug information knows the function, and gives the code no line.
+    var isOfNoLine = false
     /// True if it is the line of other code near the address.
     var isNear = false
   }
@@ -150,6 +154,7 @@ package struct SymbolizerTool {
   private static func location(_ symbol: Answer.Symbol) -> Location {
     var location = Location(function: symbol.function ?? "", file: nil, line: nil)
     let line = symbol.line.flatMap { $0 > 0 ? $0 : nil }
+    location.isOfNoLine = line == nil && !location.function.isEmpty && symbol.startFile?.hasPrefix("/") ?? false
     // "<compiler-generated>", "<stdin>" and the like are no files. A bare name without a line is that of the symbol table's
     // last object file, for lack of debug information: mostly "crtstuff.c".
     if let file = symbol.file, !file.isEmpty, file != "??", !(file.hasSuffix(">") && file.contains("<")),
