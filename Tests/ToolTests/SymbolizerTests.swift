@@ -14,6 +14,7 @@ import Testing
     @inline(never) public func waits() async { let owner = Owner(); await Task.yield(); sink(owner) }
     @inline(never) func hidden() { sink(Owner()) }
     public func closure() -> () -> Void { let owner = Owner(); return { sink(owner) } }
+    public struct Wrapper { let owner: Owner; public func closure() -> (Int) -> Void { { _ in sink(self.owner) } } }
     hidden()
     outer(CommandLine.argc == 1 ? 1 : 2)
     """
@@ -99,6 +100,46 @@ import Testing
     #expect(frame.symbol == "closure #1 in Fixture.closure()")
     #expect(frame.file == sandbox.path("Fixture.swift"))
     #expect(frame.line == 7)
+  }
+
+  @Test func namesWhatClosuresCapture() throws {
+    let build = try build("-g", "-Onone")
+    let forwarders = build.functions.filter { ForwarderLines.closure(ofForwarder: $0.name) != nil }
+    let addresses = Set(forwarders.map { $0.address + Self.bias })
+    let result = Symbolizer().symbolize(addresses.sorted(), modules: [build.module], closures: addresses)
+    let names = Set(result.symbols.variables.values)
+    #expect(names.contains(["owner"]))
+    #expect(names.contains([CapturedNames.structSelf]))
+  }
+
+  /// Where code belongs to no line, that of the code near it is a better answer than none.
+  @Test func codeOfLineZeroHasALineNear() throws {
+    try sandbox.write(
+      """
+      #line 7
+      int inner(int a) { return a + 1; }
+      int outer(int a) {
+      #line 9
+        a *= inner(a);
+      #line 0
+        a ^= inner(a + 1);
+      #line 11
+        return a;
+      }
+      int main(int argc, char **argv) { return outer(argc); }
+      """, to: "zero.c")
+    let program = sandbox.path("zero")
+    let result = try sandbox.command(["clang", "-g", "-O0", sandbox.path("zero.c"), "-o", program])
+    try #require(result.status == 0, "\(result.error)")
+    let file = try #require(try ELFFile(path: program))
+    let end = try #require(file.segments.map { $0.address + $0.memorySize }.max())
+    let module = Snapshot.Module(
+      low: Self.bias, high: Self.bias + end, bias: Self.bias, path: program, buildID: file.buildID)
+    let function = try #require((0..<end).lazy.compactMap { file.functions().function(at: $0) }.first { $0.name == "outer" })
+    let addresses = (function.address..<function.address + function.size).map { $0 + Self.bias }
+    let frames = Symbolizer().symbolize(addresses, modules: [module]).symbols.frames.values.joined()
+    #expect(frames.contains { $0.isNear && [9, 11].contains($0.line) })
+    #expect(frames.allSatisfy { $0.line != nil })
   }
 
   @Test func followsTheRecordsOfAsyncFunctions() throws {

@@ -73,7 +73,7 @@ import UndeadTestSupport
   // MARK: Advice
 
   private static func held(by type: String) -> String? {
-    AbandonedAdvice.text(for: [
+    Advice.text(for: [
       PathStep(root: .init(kind: "global", name: "App.shared"), type: type, field: "host"),
       PathStep(type: "App.Owner", field: ""),
     ])

@@ -73,7 +73,7 @@ import Testing
     var path = steps + [PathStep(type: "App.Owner", field: "")]
     path[0].root = .init(kind: "global", name: "App.shared")
     path[steps.count - 1].package = package
-    return AbandonedAdvice.text(for: path)
+    return Advice.text(for: path)
   }
 
   @Test func aFieldIsWeakOnlyWhereItDoesNotOwn() {

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import UndeadReport
@@ -5,9 +6,61 @@ import Testing
 /// The table of advice, and what texts show of long names.
 @Suite struct SituationTests {
   @Test func everySituationHasOneName() {
-    for table in [Situation.unreferenced, Situation.cycles, Situation.suspects] {
+    let tables = [
+      Situation.unreferenced, Situation.cycles, Situation.suspects, Situation.outlived, Situation.zombies,
+    ]
+    let programs = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Checks/Advice")
+    for table in tables {
       #expect(Set(table.map(\.name)).count == table.count)
+      for situation in table {
+        let program = programs.appending(path: "\(situation.name).swift").path
+        #expect(FileManager.default.fileExists(atPath: program), "an advice that no program follows: \(situation.name)")
+      }
     }
+  }
+
+  private static func remedy(_ captures: String?, in function: String = "App.View.body()") -> String {
+    let closure = Frame(symbol: "closure #1 in \(function)", file: "/app/a.swift", line: 1, module: "app")
+    return Advice.remedy(Reference(type: "App.Model", field: "action", closure: closure, captures: captures), "App.Model")
+  }
+
+  @Test func capturesAreNamedAsTheSourceHasThem() {
+    #expect(Self.remedy("self") == "capture it weakly (`[weak self]`)")
+    #expect(Self.remedy("loader") == "capture it weakly (`[weak loader]`)")
+    #expect(Self.remedy("variable loader") == "capture it weakly (`[weak loader]`)")
+    #expect(Self.remedy("self.model") == "capture it weakly (`[weak model = self.model]`)")
+    #expect(Self.remedy(".model").contains("`[weak model = value.model]`"))
+    // What is a value cannot be captured weakly.
+    #expect(!Self.remedy(CapturedNames.structSelf).contains("[weak self]"))
+    #expect(!Self.remedy(CapturedNames.enumSelf).contains("[weak self]"))
+  }
+
+  @Test(arguments: [
+    ("closure #1 () -> () in App.run() -> ()", 0),
+    ("closure #2 (Swift.Int, (A, B) -> C) async -> () in App.run() -> ()", 2),
+    ("closure #1 (Swift.Dictionary<A, B>) -> () in App.run() -> ()", 1),
+  ])
+  func parametersOfClosuresAreCounted(symbol: String, count: Int) {
+    #expect(CapturedNames.parameterCount(ofClosure: symbol) == count)
+  }
+
+  private static func cycle(_ references: Reference...) -> String? {
+    var facts = LeakFacts()
+    (facts.isCycle, facts.references) = (true, references)
+    return Advice.text(for: facts)
+  }
+
+  @Test func whatCannotBeWeakOrNilIsNotSaidToBe() throws {
+    let back = Reference(type: "App.Track", field: "player", fieldType: "App.Player")
+    let payload = Reference(type: "App.Player", field: "state.playing", fieldType: "App.Track")
+    let text = try #require(Self.cycle(payload, back))
+    #expect(text.hasPrefix("make `App.Track.player` `weak` or `unowned` if it does not own its object, or give `state`"))
+    let own = try #require(Self.cycle(Reference(type: "App.Node", field: "state.busy.0", fieldType: "App.Node")))
+    #expect(own.contains("give `state` of App.Node another value") && !own.contains("weak"))
+    let nameless = try #require(Self.cycle(Reference(type: "App.A", field: "+80"), Reference(type: "App.B", field: "+16")))
+    #expect(!nameless.contains("+80"))
+    let path = [PathStep(type: "App.A", field: "+80", fieldType: nil), PathStep(type: "App.B", field: "")]
+    #expect(Advice.text(for: path)?.contains("+80") == false)
   }
 
   @Test func longGenericArgumentsAreLeftOut() {

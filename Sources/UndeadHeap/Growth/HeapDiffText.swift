@@ -14,16 +14,22 @@ package enum HeapDiffText {
     var lines = heading(diff, options)
     lines += diff.notes.map { "note: \($0)" as TextLine }
     let least = min(leastBytes, (diff.growth.first?.bytes ?? 0) / 100)
-    let shown = diff.growth.prefix(growthLimit).filter { $0.bytes >= least }
+    // What leaked is listed with the leaks, where these are known.
+    let all = diff.leaks == nil ? diff.growth : diff.growth.filter { !isUnreachable($0) }
+    let shown = all.prefix(growthLimit).filter { $0.bytes >= least }
     for (number, growth) in shown.enumerated() {
       lines.append("")
       let block = Self.lines(growth, options)
       lines += ["\(number + 1). \(block[0])"] + block.dropFirst()
     }
-    let rest = diff.growth.dropFirst(shown.count)
+    let rest = all.dropFirst(shown.count)
     if !rest.isEmpty {
       let bytes = rest.total(\.bytes)
       lines += ["", "and \(Quantity.of(rest.count, "more container")) that grew by \(Quantity.bytes(bytes))"]
+    }
+    let leaked = diff.leaks == nil ? [] : diff.growth.filter(isUnreachable)
+    if !leaked.isEmpty {
+      lines += ["", "and \(Quantity.bytes(leaked.total(\.bytes))) that nothing reaches: the leaks are below"]
     }
     lines += less(diff, options)
     let more =
@@ -34,6 +40,8 @@ package enum HeapDiffText {
     guard let leaks = diff.leaks else { return text + "undead: \(summary(diff))\n" }
     return text + DiffRenderer.text(leaks, options: options, start: "\(summary(diff)); leaks: ")
   }
+
+  private static func isUnreachable(_ growth: HeapDiff.Growth) -> Bool { growth.containerType == "unreachable" }
 
   /// "grew by 49.3 MB in 1 container".
   private static func summary(_ diff: HeapDiff) -> String {
@@ -79,8 +87,9 @@ package enum HeapDiffText {
     if let turnover = growth.turnover, growth.elements == nil, turnover.went > 0 {
       add("", "\(Quantity.grouped(turnover.came)) came, \(Quantity.grouped(turnover.went)) went")
     }
-    if !growth.retainPath.isEmpty { add("kept by", path(growth.retainPath, options)) }
-    for (place, site) in growth.sites.prefix(siteLimit).enumerated() {
+    if !growth.retainPath.isEmpty, !isUnreachable(growth) { add("kept by", path(growth.retainPath, options)) }
+    // That there are no backtraces is a note on the whole.
+    for (place, site) in growth.sites.prefix(siteLimit).enumerated() where site.allocation.firstOwnFrame ?? site.allocation.frames.last != nil {
       let margin = site.margin.map { "\u{B1} \(Quantity.grouped($0.count)) " } ?? ""
       let isTold = growth.sites.count > 1 || site.margin != nil
       let count = isTold ? "\(signed(site.after.count.minus(site.before.count))) \(margin)" : ""
@@ -179,8 +188,17 @@ package enum HeapDiffText {
 package enum Number {
   /// Storage by the name of the collection that it is of: `Array<App.Item>` for `Swift._ContiguousArrayStorage<App.Item>`.
   package static func readable(_ type: String) -> String {
-    for (storage, name) in storageNames where type.hasPrefix(storage) { return name + type.dropFirst(storage.count) }
-    return type
+    for (storage, name) in storageNames where type.hasPrefix(storage) { return TypeName.elided(name + type.dropFirst(storage.count)) }
+    return TypeName.elided(type)
+  }
+
+  /// The type of the elements, or of the values, of what a collection keeps them in.
+  static func element(ofStorage type: String) -> String? {
+    guard let storage = storageNames.prefix(3).first(where: { type.hasPrefix("\($0.0)<") }), type.hasSuffix(">") else {
+      return nil
+    }
+    let arguments = type.dropFirst(storage.0.count + 1).dropLast()
+    return (arguments.lastIndex(of: ",").map { arguments[$0...].dropFirst(2) } ?? arguments).description
   }
 
   private static let storageNames = [

@@ -13,6 +13,8 @@ package struct GrowthOrigins: Sendable, Equatable {
     /// The most important ones first.
     package var containers: [Line] = []
     package var sites: [Line] = []
+    /// The type that has nearly all of them in its fields.
+    package var owner: String?
   }
 
   package private(set) var origins: [String: Origin] = [:]
@@ -45,8 +47,20 @@ package struct GrowthOrigins: Sendable, Equatable {
       for (stack, count) in stacks[name] ?? [] {
         if let place = places.name(of: stack) { sites[place, default: 0] += count }
       }
-      origins[name] = Origin(containers: Self.lines(counts.containers), sites: Self.lines(sites))
+      origins[name] = Origin(containers: Self.lines(counts.containers), sites: Self.lines(sites), owner: counts.owner)
     }
+  }
+
+  /// The type of which a type that grows is a part, among others that grow; nil if it grows by itself.
+  func owner(of type: String, among types: Set<String>) -> String? {
+    var owner: String?
+    var seen: Set = [type]
+    while let next = (origins[owner ?? type]?.owner ?? Number.element(ofStorage: owner ?? type)), types.contains(next) {
+      // In a tree each type grows because the other one does.
+      guard seen.insert(next).inserted else { return nil }
+      owner = next
+    }
+    return owner
   }
 
   /// Of a type: others are not named.
@@ -105,14 +119,19 @@ package struct GrowthOrigins: Sendable, Equatable {
     var stacks: [Snapshot.Index: Int] = [:]
     /// By the block of the collection's storage: most objects are in few collections.
     private var collections: [UInt32: Int] = [:]
+    private var owners: [String: Int] = [:]
+    private var all = 0
+
+    var owner: String? { owners.max { $0.value < $1.value }.flatMap { $0.value * 10 >= all * 9 ? $0.key : nil } }
 
     mutating func add(_ block: Int, in heap: LoadedHeap) {
       let collection = heap.containers.collection[block]
       if collection != HeapContainers.none, !heap.ownership.outlives(block) {
         collections[collection, default: 0] += 1
       } else if let container = heap.containers.container(of: block) {
-        containers[container.description + suffix(block, in: heap), default: 0] += 1
+        add(container, 1, suffix(block, in: heap))
       }
+      all += 1
       stacks[heap.graph.stack(block), default: 0] += 1
     }
 
@@ -122,9 +141,14 @@ package struct GrowthOrigins: Sendable, Equatable {
 
     mutating func nameCollections(in heap: LoadedHeap) {
       for (collection, count) in collections {
-        containers[heap.containers.describe(collection: Int(collection)).description, default: 0] += count
+        add(heap.containers.describe(collection: Int(collection)), count)
       }
       collections = [:]
+    }
+
+    private mutating func add(_ container: HeapContainer, _ count: Int, _ suffix: String = "") {
+      containers[container.description + suffix, default: 0] += count
+      if container.owner != nil { owners[container.type, default: 0] += count }
     }
   }
 

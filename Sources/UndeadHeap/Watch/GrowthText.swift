@@ -11,11 +11,17 @@ package enum GrowthText {
   ///   - notes: sentences on what is not in it.
   package static func render(_ findings: GrowthFindings, _ origins: GrowthOrigins, notes: [String] = []) -> String {
     var lines: [TextLine] = [TextLine(heading(findings)), ""]
-    for type in findings.types {
+    let growing = Set(findings.types.map(\.name))
+    let parts = Dictionary(grouping: findings.types) { origins.owner(of: $0.name, among: growing) }
+    for type in parts[nil] ?? [] {
       lines += row(type)
       let origin = origins.origins[type.name] ?? GrowthOrigins.Origin()
       lines += origin.containers.map { "    held by \($0.text): \(Quantity.grouped($0.count))" }
       lines += origin.sites.map { "    allocated at \($0.text): \(Quantity.grouped($0.count))" }
+      lines += (parts[type.name] ?? []).prefix(most).map { part in
+        "    with it \(Number.readable(part.name)): now \(now(part))"
+      }
+      if let rest = parts[type.name]?.dropFirst(most), !rest.isEmpty { lines.append("    and \(Quantity.of(rest.count, "more type"))") }
       lines.append("")
     }
     if let all = findings.all {
@@ -38,7 +44,7 @@ package enum GrowthText {
     lines += findings.broken.map { "rule '\($0.text)' is broken: \($0.types.joined(separator: ", "))" }
     lines += notes.map { "note: \($0)" }
     if !findings.broken.isEmpty || !notes.isEmpty { lines.append("") }
-    lines.append(TextLine(verdict(findings)))
+    lines.append(TextLine(verdict(findings, parts: findings.types.count - (parts[nil]?.count ?? 0))))
     return lines.text(TextOptions())
   }
 
@@ -53,7 +59,7 @@ package enum GrowthText {
   }
 
   private static func row(_ type: TypeGrowth) -> [TextLine] {
-    var lines: [TextLine] = ["  \(type.name): now \(now(type))"]
+    var lines: [TextLine] = ["  \(Number.readable(type.name)): now \(now(type))"]
     if type.countGrows { lines.append("    \(Rate.objects.text(type.count)) objects") }
     if type.bytesGrow { lines.append("    \(Rate.bytes.text(type.bytes))") }
     return lines
@@ -74,13 +80,17 @@ package enum GrowthText {
     "\(Quantity.grouped(Int(clamping: type.now.count))), \(Quantity.bytes(type.now.bytes))"
   }
 
-  private static func verdict(_ findings: GrowthFindings) -> String {
+  private static let most = 4
+
+  private static func verdict(_ findings: GrowthFindings, parts: Int) -> String {
     guard findings.isJudged else {
       return "undead: too little was seen to judge growth: \(findings.judged) censuses after the warm-up, "
         + "\(Trend.least) are needed; watch for longer (--for) or more often (--every)"
     }
-    let count = findings.types.count
-    let types = count == 0 ? "nothing grows" : count == 1 ? "1 type grows" : "\(count) types grow"
+    let count = findings.types.count - parts
+    let types =
+      (count == 0 ? "nothing grows" : count == 1 ? "1 type grows" : "\(count) types grow")
+      + (parts == 0 ? "" : " with \(Quantity.of(parts, "part"))")
     if findings.ruleCount == 0 { return "undead: \(types)" }
     let rules = findings.ruleCount == 1 ? "1 rule" : "\(findings.ruleCount) rules"
     return "undead: \(types), \(findings.broken.count) of \(rules) broken"

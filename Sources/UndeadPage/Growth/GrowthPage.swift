@@ -221,7 +221,7 @@ struct GrowthContainers {
         if let frame = ReportText.site(site.allocation) {
           StackView.site(frame, options, &html)
         } else {
-          html.text("at an unknown place")
+          html.text("not recorded")
         }
       }
       html.element("ol", ["class": "frames", "start": "0"]) { html in

@@ -164,22 +164,30 @@ struct HeapTablesView {
           head([("Type", false), ("Count", true), ("Bytes", true), ("Where", false)], &html)
           html.element("tbody") { html in
             html.line()
-            for (row, frames) in shown {
-              html.element("tr") { html in
-                html.element("td") { html in
-                  html.element(
-                    "span", ["class": "type"],
-                    text: row.type + (row.module.map { " (\($0))" } ?? ""))
-                }
-                number(UInt64(clamping: row.count), Quantity.grouped(row.count), &html)
-                bytes(row.bytes, &html)
-                html.element("td", ["class": "where"]) { site(frames, &$0) }
+            for (row, frames) in shown where !frames.isEmpty {
+              self.row(row.type + (row.module.map { " (\($0))" } ?? ""), row.count, row.bytes, &html) {
+                site(frames, &$0)
               }
-              html.line()
+            }
+            let unknown = shown.lazy.filter(\.frames.isEmpty).map(\.row)
+            if !unknown.isEmpty {
+              self.row(Quantity.of(unknown.count, "type"), unknown.total(\.count), unknown.reduce(0) { $0 + $1.bytes }, &html) {
+                $0.text("unknown")
+              }
             }
           }
         }
       }
+    }
+    html.line()
+  }
+
+  private func row(_ type: String, _ count: Int, _ size: UInt64, _ html: inout HTML, place: (inout HTML) -> Void) {
+    html.element("tr") { html in
+      html.element("td") { $0.element("span", ["class": "type"], text: type) }
+      number(UInt64(clamping: count), Quantity.grouped(count), &html)
+      bytes(size, &html)
+      html.element("td", ["class": "where"], place)
     }
     html.line()
   }

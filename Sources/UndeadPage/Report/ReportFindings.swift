@@ -217,6 +217,7 @@ struct ReportFindings {
   private static func stackTitle(_ role: Site.Role) -> String {
     switch role {
     case .allocated: "Where it was allocated"
+    case .mechanism: "Where that was made"
     case .suspended: "Where it waits"
     case .scope: "Where the scope ended"
     case .used: "Where it was used"

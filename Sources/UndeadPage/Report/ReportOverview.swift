@@ -113,7 +113,7 @@ struct ReportOverview {
           tests.count > 1 ? "\($0) and \(Quantity.of(tests.count - 1, "other"))" : $0
         },
         count: entry.count, objects: entry.objectCount, bytes: entry.totalBytes,
-        place: (finding.site(.used) ?? finding.site(.allocated))?.frame)
+        place: [Site.Role.used, .allocated, .suspended].lazy.compactMap { finding.site($0)?.frame }.first)
     }
   }
 

@@ -36,9 +36,23 @@ enum Advice {
     return Situation.text(Situation.suspects, facts)
   }
 
+  /// What to do about an object that outlived its scope; nil if the path tells nothing.
+  static func text(for path: [PathStep]) -> String? {
+    var facts = LeakFacts()
+    facts.path = path
+    return path.isEmpty ? nil : Situation.text(Situation.outlived, facts)
+  }
+
+  /// What to do about a use of a deallocated object.
+  static func text(forUse kind: String, of type: String) -> String? {
+    var facts = LeakFacts(type: type)
+    facts.use = kind
+    return Situation.text(Situation.zombies, facts)
+  }
+
   /// What to do about a cycle that a frame of a thread names, by what would be said of a leak.
   static func text(forHeldByThread advice: String?) -> String {
-    "nobody else owns these objects, they only hold each other: unless that function of the thread still uses them, they "
+    "nothing else owns these objects, they only hold each other: unless that function of the thread still uses them, they "
       + "have leaked" + (advice.map { "; \($0)" } ?? "")
   }
 
@@ -144,12 +158,12 @@ enum Advice {
     if Awaited(facts.suspended) == .sequence { return sequence(facts) + endOfSequence }
     switch Awaited(facts.suspended) {
     case .stream:
-      return "the task waits\(place) for a stream that nobody can feed any more: call finish() on its continuation"
+      return "the task waits\(place) for a stream that nothing can feed any more: call finish() on its continuation"
     case .continuation:
-      return "the task waits\(place) for a continuation, and nobody can resume it any more: resume it exactly once on "
+      return "the task waits\(place) for a continuation, and nothing can resume it any more: resume it exactly once on "
         + "every path, also when its owner goes away"
     case .unknown, .sequence:
-      return "the task is suspended\(place), and nobody can resume it any more: resume its continuation, or finish the "
+      return "the task is suspended\(place), and nothing can resume it any more: resume its continuation, or finish the "
         + "stream that it waits for"
     }
   }
@@ -175,7 +189,7 @@ enum Advice {
 
   static func heldByForeignBlock(_ facts: LeakFacts) -> String? {
     guard let holder = facts.foreignHolder else { return nil }
-    return "only an unreachable block of C code (\(holder)) refers to it: whoever lost that block, for example a "
+    return "only an unreachable block of C code (\(holder)) refers to it: the code that lost that block, for example a "
       + "dispatch block that never ran, did not release the object"
   }
 
@@ -194,14 +208,16 @@ enum Advice {
   }
 
   static func taskCycle(_ facts: LeakFacts) -> String? {
-    guard facts.roles.contains(.task), let reference = facts.references.first else { return nil }
+    // A child of `async let` lies in the frame of its parent, which is no task of its own.
+    let holdsContinuation = facts.references.contains { KnownTypes.holdsContinuation(PathStep($0)) }
+    guard facts.roles.contains(.task) || holdsContinuation, let reference = facts.references.first else { return nil }
     let awaited = Awaited(facts.suspended)
     if awaited == .sequence { return sequence(facts) + ", and holds its owner meanwhile" + endOfSequence }
     if awaited == .stream {
       return "the task waits for a stream that never ends, and holds its owner meanwhile: call finish() on the "
         + "stream's continuation when the owner is done, or cancel the task then (not in a deinit, which the task prevents)"
     }
-    if awaited == .continuation || facts.types.contains(where: KnownTypes.isContinuationCanary) {
+    if awaited == .continuation || !facts.roles.contains(.task) || facts.types.contains(where: KnownTypes.isContinuationCanary) {
       return
         "the task waits\(place(facts.suspended)) for a continuation that only the cycle itself holds: resume it exactly once on "
         + "every path, also when its owner is done or the task is cancelled (withTaskCancellationHandler); a weak "
@@ -309,22 +325,38 @@ enum Advice {
     switch reference.captures {
     case "self": "captures `self` strongly"
     case "variable": "strongly captures the variable that refers to its owner"
+    case CapturedNames.structSelf, CapturedNames.enumSelf:
+      "captures `self`, a value that holds \(TypeName.unspecialized(target)), strongly"
+    case let part? where part.hasPrefix("."): "strongly captures a value with \(TypeName.unspecialized(target)) in `\(part)`"
+    case let captures? where captures.hasPrefix("variable "):
+      "captures the variable `\(captures.dropFirst("variable ".count))` strongly"
     case let captures?: "captures `\(captures)` strongly"
     case nil: "strongly captures \(TypeName.unspecialized(target)), which holds it"
     }
   }
 
-  /// The compiler keeps no names of what a closure captures. Where `self` is a value, it cannot be captured weakly itself.
+  /// Optimised code has no names of what a closure captures. Where `self` is a value, it cannot be captured weakly itself.
   static func remedy(_ reference: Reference, _ target: String) -> String {
-    if let name = reference.captures, name != "variable", name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) {
-      return "capture it weakly (`[weak \(name)]`)"
+    let listed = "name it in the capture list, with `weak` before it"
+    let captures = reference.captures.map { $0.hasPrefix("variable ") ? String($0.dropFirst("variable ".count)) : $0 }
+    guard let captured = captures, captured != "variable" else {
+      let outer = reference.closure.flatMap { SymbolText.enclosingType(ofClosure: $0.symbol) }
+      guard let outer, outer.contains(".") else { return listed }
+      return "\(listed); if it is a property of `self` and \(outer) is a value, as `[weak name = self.property]`"
     }
-    guard let outer = reference.closure.flatMap({ SymbolText.enclosingType(ofClosure: $0.symbol) }), outer.contains(".")
-    else {
-      return "name the variable that refers to it in the capture list, with `weak` before it"
+    switch captured {
+    case CapturedNames.structSelf:
+      return "capture the property of `self` that refers to it weakly (`[weak name = self.property]`)"
+    case CapturedNames.enumSelf:
+      return "take the object out of the case before the closure, and capture it weakly (`[weak object]`)"
+    default: break
     }
-    return "name the variable that refers to it in the capture list, with `weak` before it; if that is a property of "
-      + "`self` and \(outer) is a value, give it a name there (`[weak name = self.property]`)"
+    let parts = captured.split(separator: ".")
+    guard let name = parts.last, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }), !name.allSatisfy(\.isNumber)
+    else { return listed }
+    if captured.hasPrefix(".") { return "name it in the capture list, as `[weak \(name) = value.\(name)]`" }
+    return parts.count == 1
+      ? "capture it weakly (`[weak \(name)]`)" : "capture it weakly (`[weak \(name) = \(captured)]`)"
   }
 
   static func keyPath(_ facts: LeakFacts) -> String? {
@@ -336,8 +368,8 @@ enum Advice {
     else { return nil }
     let holder = facts.references[(index + facts.references.count - 1) % facts.references.count]
     return "the key path in `\(holder.field)` of \(holder.type) keeps the arguments of its subscripts, among them "
-      + "\(facts.target(of: index)): pass a value in place of the object (an identifier), or set `\(holder.field)` to nil "
-      + "when the object is done"
+      + "\(facts.target(of: index)): pass a value in place of the object (an identifier)"
+      + (FieldRemedy.ending(holder).map { ", or \($0) when the object is done" } ?? "")
   }
 
   static func unmanaged(_ facts: LeakFacts) -> String? {
@@ -354,31 +386,28 @@ enum Advice {
   static func memory(_ facts: LeakFacts) -> String? {
     guard facts.roles.contains(.memory), let reference = facts.references.first(where: { isPointer($0.fieldType) })
     else { return nil }
-    return "`\(reference.field)` of \(reference.type) points to memory that holds the way back: deinitialize and "
+    return "`\(reference.field)` of \(reference.type) points to memory that holds its owner: deinitialize and "
       + "deallocate it when the object is done, not only in its deinit, which never runs"
   }
 
   private static func isPointer(_ type: String?) -> Bool {
-    type?.hasPrefix("Swift.Unsafe") ?? false
+    type.map { $0.hasPrefix("Swift.Unsafe") || $0.hasPrefix("Swift.Optional<Swift.Unsafe") } ?? false
   }
 
   static func collectionOfSelf(_ facts: LeakFacts) -> String? {
     guard facts.references.count == 1, let reference = facts.references.first, reference.field.contains("[") else {
       return nil
     }
-    return "`\(collection(reference.field))` holds the very object that it belongs to: remove it from there before the "
+    return "`\(FieldRemedy.whole(reference.field))` holds the very object that it belongs to: remove it from there before the "
       + "last use, or keep it weakly"
   }
 
   static func selfReference(_ facts: LeakFacts) -> String? {
-    guard facts.references.count == 1, let reference = facts.references.first else { return nil }
-    let start = "`\(reference.field)` refers to the object itself: "
-    // What a case of an enum or a tuple holds cannot be declared weak, nor be nil.
-    let parts = reference.field.split(separator: ".")
-    if parts.count > 1, facts.roles.contains(.box) || parts.last?.allSatisfy(\.isNumber) ?? false {
-      return start + "give `\(parts[0])` another value when the object is done"
-    }
-    return start + "set it to nil when the object is done, or make it `weak`"
+    guard facts.references.count == 1, let reference = facts.references.first,
+      let end = FieldRemedy.ending(reference)
+    else { return nil }
+    let weakly = FieldRemedy.canBeWeak(reference) ? ", or make it `weak`" : ""
+    return "`\(reference.field)` refers to the object itself: \(end) when the object is done\(weakly)"
   }
 
   static func backReference(_ facts: LeakFacts) -> String? {
@@ -397,14 +426,24 @@ enum Advice {
     guard facts.references.count == 2, let owner = facts.references.first, owner.field.contains("["),
       let back = facts.references.last, !back.field.contains("["), back.package == nil
     else { return nil }
-    return "`\(back.field)` of \(back.type) refers back to what holds it in `\(collection(owner.field))`: declare it "
+    return "`\(back.field)` of \(back.type) refers back to what holds it in `\(FieldRemedy.whole(owner.field))`: declare it "
       + "`weak` (`unowned` if it never outlives that object)"
   }
 
-  static func boxedPayload(_ facts: LeakFacts) -> String? {
-    guard facts.roles.contains(.box), let reference = facts.references.first else { return nil }
-    return "`\(reference.field)` of \(reference.type) holds the way back in a boxed value (an indirect enum case or an "
-      + "existential): \(choose(facts))"
+  /// What an enum's case or a tuple holds cannot be declared weak, nor be nil.
+  static func payload(_ facts: LeakFacts) -> String? {
+    let own = changeable(facts)
+    guard let part = own.first(where: { !FieldRemedy.canBeWeak($0) && FieldRemedy.ending($0) != nil }),
+      let end = FieldRemedy.ending(part)
+    else { return nil }
+    let others = names(own.filter { FieldRemedy.canBeWeak($0) && !FieldName.isOwning($0.field) })
+    guard let other = others.first else {
+      return "`\(part.field)` of \(part.type) holds it as part of a value: \(end) when the objects are done"
+    }
+    return others.count == 1
+      ? "make \(other) `weak` or `unowned` if it does not own its object, or \(end) when the objects are done"
+      : "\(end) when the objects are done, or make the one of these references that does not own its object `weak` or "
+        + "`unowned`: \(list(others))"
   }
 
   static func anyCycle(_ facts: LeakFacts) -> String? {
@@ -414,53 +453,47 @@ enum Advice {
 
   /// What to do where nothing tells which of several references is not meant to own.
   static func choose(_ facts: LeakFacts) -> String {
-    if let text = anotherCase(facts) { return text }
-    let (names, areOwning) = choices(facts)
-    let list = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? ", ..." : "")
+    let own = changeable(facts)
+    // What has children, or the next of a list, owns them.
+    let candidates = own.filter { !FieldName.isOwning($0.field) }
+    let chosen = !candidates.isEmpty ? candidates : own
+    let (names, areOwning) = (names(chosen), candidates.isEmpty && !own.isEmpty)
+    if names.isEmpty {
+      return "no field of the program's has a name here: look for what refers to \(facts.references[0].type), and end that "
+        + "when the objects are done"
+    }
+    let clear = chosen.contains(where: FieldRemedy.canBeNil)
     return switch (names.count, areOwning) {
     case (1, false):
-      "\(list) is most likely the reference that does not own its object: make it `weak` or `unowned`, or set it to nil "
-        + "when the objects are done"
+      "\(names[0]) is most likely the reference that does not own its object: make it `weak` or `unowned`"
+        + (clear ? ", or set it to nil when the objects are done" : "")
     case (_, false):
-      "make the one of these references that does not own its object `weak` or `unowned`, or set one to nil when the "
-        + "objects are done: \(list)"
+      "make the one of these references that does not own its object `weak` or `unowned`"
+        + (clear ? ", or set one to nil when the objects are done" : "") + ": \(list(names))"
     case (1, true):
-      "\(list) seems to own its object: when the objects are done set it to nil, or call what ends it (cancel, finish); "
-        + "make it `weak` only if it is not meant to own"
+      "\(names[0]) seems to own its object: when the objects are done "
+        + (clear ? "set it to nil, or call" : "call") + " what ends it (cancel, finish); make it `weak` only if it is not "
+        + "meant to own"
     case (_, true):
-      "these references all seem to own their objects: when the objects are done set one to nil, or call what ends it "
-        + "(cancel, finish); make one `weak` only if it is not meant to own: \(list)"
+      "these references all seem to own their objects: when the objects are done "
+        + (clear ? "set one to nil, or call" : "call") + " what ends it (cancel, finish); make one `weak` only if it is not "
+        + "meant to own: \(list(names))"
     }
   }
 
-  /// The payload of an enum's case cannot be declared weak, nor be nil: the field gets another case.
-  private static func anotherCase(_ facts: LeakFacts) -> String? {
-    let own = facts.references.filter { $0.package == nil && !$0.isNameless && !ToolchainModules.declare($0.type) }
-    guard own.count == 1, let reference = own.first, !FieldName.isOwning(reference.field) else { return nil }
-    let parts = reference.field.split(separator: ".")
-    guard parts.count > 1, parts.last?.allSatisfy(\.isNumber) ?? false else { return nil }
-    return
-      "`\(reference.field)` of \(reference.type) holds it as the payload of a case: give `\(parts[0])` another case "
-      + "when the objects are done"
-  }
-
-  /// The references that could be changed, and whether all of them are called like those that own.
-  private static func choices(_ facts: LeakFacts) -> (names: [String], areOwning: Bool) {
-    let named = facts.references.filter { !$0.isNameless && !ToolchainModules.declare($0.type) }
+  /// The references that the user could change; those of a library where there is no other.
+  private static func changeable(_ facts: LeakFacts) -> [Reference] {
+    let named = facts.references.filter { !$0.isNameless && !ToolchainModules.declare($0.type) && !$0.isOfRuntime }
     let ofUser = named.filter { $0.package == nil }
-    let own = ofUser.isEmpty ? named : ofUser
-    // Whoever has children, or the next of a list, owns them.
-    let candidates = own.filter { !FieldName.isOwning($0.field) }
-    var names: [String] = []
-    for reference in !candidates.isEmpty ? candidates : own.isEmpty ? facts.references : own {
-      let name = "`\(reference.type).\(collection(reference.field))`"
-      if !names.contains(name) { names.append(name) }
-    }
-    return (names, candidates.isEmpty && !own.isEmpty)
+    return ofUser.isEmpty ? named : ofUser
   }
 
-  /// The collection that an element belongs to: `children[2].item` -> `children`.
-  private static func collection(_ field: String) -> String {
-    field.hasPrefix("[") ? field : String(field.prefix { $0 != "[" })
+  private static func names(_ references: [Reference]) -> [String] {
+    references.map { "`\($0.type).\(FieldRemedy.whole($0.field))`" }
+      .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
+  private static func list(_ names: [String]) -> String {
+    names.prefix(3).joined(separator: ", ") + (names.count > 3 ? ", ..." : "")
   }
 }

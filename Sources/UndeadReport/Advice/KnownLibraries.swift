@@ -7,7 +7,7 @@ enum KnownLibraries {
   ]
   /// What waits for a promise.
   static let future = "NIOCore.EventLoopFuture<"
-  /// Event loops of tests, which run scheduled tasks only when they are told to.
+  /// Event loops of tests, which run scheduled tasks only on request.
   static let embeddedLoop = "NIOEmbedded."
   /// What holds handlers until it is closed.
   static let channels = ["NIOCore.ChannelPipeline"]

@@ -27,18 +27,33 @@ struct LeakFacts {
   var isOfFrame = false
   /// True if a continuation leads to the task.
   var isOfContinuation = false
+  /// From a root to an object that outlived its scope.
+  var path: [PathStep] = []
+  /// Kind of the use of a deallocated object.
+  var use: String?
 
   /// Type of the object that a reference of the cycle leads to.
   func target(of index: Int) -> String { references[(index + 1) % references.count].type }
+
+  /// Steps of the path before the object, and the one whose field holds it.
+  var holders: ArraySlice<PathStep> { path.dropLast() }
+  var holder: PathStep? { holders.last }
+  var root: PathStep.Root? { path.first?.root }
+  /// Type of the object.
+  var type: String { path.last?.type ?? rootType }
+
+  func mentions(_ isKnown: (String) -> Bool) -> Bool { holders.contains { isKnown($0.type) } }
 
   var holdsTimer: Bool { types.contains(where: KnownTypes.isTimer) }
 }
 
 extension LeakFacts {
-  /// What is known of a suspect.
-  init(heldBy kind: LeakReport.Suspect.Kind, holdsBack: [Reference], suspended: Backtrace?) {
+  /// What is known of a suspect, an object that outlived its scope, or a use of a deallocated one.
+  init(
+    heldBy kind: LeakReport.Suspect.Kind? = nil, holdsBack: [Reference] = [], suspended: Backtrace? = nil, type: String = ""
+  ) {
     self.init(
-      isCycle: false, references: holdsBack, lazyFields: [], rootType: "", rootRole: .program, roles: [], types: [],
+      isCycle: false, references: holdsBack, lazyFields: [], rootType: type, rootRole: .program, roles: [], types: [],
       holdsProgramObject: true, isTestCase: false, allocation: Backtrace(), suspended: suspended, heldBy: kind)
   }
 }

@@ -31,26 +31,32 @@ enum LibraryAdvice {
     isPublisher(reference.type) && TypeName.unspecialized(reference.type).hasSuffix(".Assign")
   }
 
-  /// A subscription whose closure holds who keeps it. The operators in between own each other by design.
-  static func subscription(_ facts: LeakFacts) -> String? {
+  /// What keeps a subscription of its own, which holds it. The operators in between own each other by design.
+  private static func keeper(_ facts: LeakFacts) -> String? {
     guard facts.references.contains(where: { isPublisher($0.type) }),
       let keeper = facts.references.first(where: { $0.isOfUser && !isPublisher($0.type) })
     else { return nil }
-    let field = NodeNames.withoutIndices(keeper.field).replacing("[]", with: "")
-    let place = "`\(field)` of \(keeper.type)"
-    let way = "leads to the subscription by \(place)"
-    if facts.references.contains(where: isAssignment) {
-      return "assign(to:on:) holds its object, which \(way): use sink with `[weak self]` instead, or cancel the "
-        + "subscription when the object is done"
+    return "`\(NodeNames.withoutIndices(keeper.field).replacing("[]", with: ""))` of \(keeper.type)"
+  }
+
+  static func assignment(_ facts: LeakFacts) -> String? {
+    guard let keeper = keeper(facts), facts.references.contains(where: isAssignment) else { return nil }
+    return "assign(to:on:) holds its object, which leads to the subscription by \(keeper): use sink with `[weak self]` instead, "
+      + "or cancel the subscription when the object is done"
+  }
+
+  static func subscription(_ facts: LeakFacts) -> String? {
+    guard let keeper = keeper(facts), let index = facts.references.firstIndex(where: \.holdsOwnClosure) else { return nil }
+    let (closure, captured) = (facts.references[index], facts.target(of: index))
+    return "the closure of the subscription \(Advice.captures(closure, captured)), which leads to the subscription by "
+      + "\(keeper): \(Advice.remedy(closure, captured)), or cancel the subscription when the owner is done"
+  }
+
+  static func subscriber(_ facts: LeakFacts) -> String? {
+    keeper(facts).map {
+      "a publisher or subscription holds its owner, which leads to it by \($0): cancel the subscription, or complete the "
+        + "publisher, when the owner is done"
     }
-    guard let closure = facts.references.first(where: \.holdsOwnClosure) else {
-      return "a publisher or subscription holds its owner, which leads to it by \(place): cancel the subscription, or "
-        + "complete the publisher, when the owner is done"
-    }
-    let captured = facts.references.firstIndex(of: closure).map { facts.target(of: $0) } ?? "its owner"
-    return "the closure of the subscription \(Advice.captures(closure, captured)), which \(way): "
-      + "\(Advice.remedy(closure, captured)), or "
-      + "cancel the subscription when the owner is done"
   }
 
   /// Publishers, operators and subscriptions alone, in a build of their own package. They own each other by design.
@@ -73,21 +79,26 @@ enum LibraryAdvice {
       + "succeed or fail it on every path"
   }
 
-  /// A closure of the user's that NIO calls later. With a weak capture it would find nobody there when it is called.
+  /// A closure of the user's that NIO calls later, and what it captures.
+  private static func later(_ facts: LeakFacts) -> (closure: Reference, captures: String)? {
+    let closures = facts.references.indices.filter { facts.references[$0].holdsClosure }
+    guard closures.count == 1, let index = closures.first else { return nil }
+    return (facts.references[index], Advice.captures(facts.references[index], facts.target(of: index)))
+  }
+
+  /// With a weak capture it would find nothing to do when it is called.
   static func pendingCall(_ facts: LeakFacts) -> String? {
-    let closures = facts.references.filter(\.holdsClosure)
-    guard closures.count == 1, let closure = closures.first else { return nil }
-    let target = facts.references.firstIndex(of: closure).map { facts.target(of: $0) } ?? "an object"
-    let captured = Advice.captures(closure, target)
-    if isFuture(closure) {
-      return "a closure that waits for a future \(captured), and the future holds it until its promise is completed: "
-        + "succeed or fail that promise on every path; capture weakly only if the closure has nothing to do without it"
-    }
-    if closure.type.hasPrefix(KnownLibraries.embeddedLoop), closure.field.hasPrefix("scheduledTasks") {
-      return "a scheduled task \(captured), and its event loop holds it until it has run or was cancelled: cancel what "
-        + "schedule returned, and in a test advance the loop or shut it down"
-    }
-    return nil
+    guard let (closure, captures) = later(facts), isFuture(closure) else { return nil }
+    return "a closure that waits for a future \(captures), and the future holds it until its promise is completed: "
+      + "succeed or fail that promise on every path; capture weakly only if the closure has nothing to do without it"
+  }
+
+  static func scheduledTask(_ facts: LeakFacts) -> String? {
+    guard let (closure, captures) = later(facts), closure.type.hasPrefix(KnownLibraries.embeddedLoop),
+      closure.field.hasPrefix("scheduledTasks")
+    else { return nil }
+    return "a scheduled task \(captures), and its event loop holds it until it has run or was cancelled: cancel what "
+      + "schedule returned, and in a test advance the loop or shut it down"
   }
 
   private static func mentions(_ types: [String], _ facts: LeakFacts) -> Bool {

@@ -1,9 +1,8 @@
 /// One pattern of what keeps objects that should be gone: when it is there, and what to do about it.
 ///
-/// The tables below are all advice on leaks and suspects that there is. The first situation of a table that has words is taken, so
+/// The tables below are all advice that there is. The first situation of a table that has words is taken, so
 /// the narrow ones come first. `Checks/Advice` has the smallest program of each by its name, with the fix;
-/// `scripts/check/advice` runs both, and makes `Documentation/advice.md` of them. Those in `withoutProgram` need a library, or
-/// nothing that a program does makes them alone.
+/// `scripts/check/advice` runs both, and makes `Documentation/advice.md` of them. A situation without a program is not given.
 struct Situation: Sendable {
   /// Name of its program.
   let name: String
@@ -45,10 +44,13 @@ extension Situation {
     Situation("inactive-source", Advice.dispatchSource),
     Situation("notification-observer", Advice.observer),
     Situation("observation", Advice.observation),
+    Situation("assignment", LibraryAdvice.assignment),
     Situation("subscription", LibraryAdvice.subscription),
+    Situation("subscriber", LibraryAdvice.subscriber),
     Situation("publishers", LibraryAdvice.publishers),
     Situation("future", LibraryAdvice.future),
     Situation("pending-call", LibraryAdvice.pendingCall),
+    Situation("scheduled-task", LibraryAdvice.scheduledTask),
     Situation("method-reference", Advice.methodReference),
     Situation("lazy-closure", Advice.lazyClosure),
     Situation("own-variable", Advice.ownVariable),
@@ -65,7 +67,7 @@ extension Situation {
     Situation("field-of-self", Advice.selfReference),
     Situation("back-reference", Advice.backReference),
     Situation("member-of-collection", Advice.memberOfCollection),
-    Situation("boxed-payload", Advice.boxedPayload),
+    Situation("payload", Advice.payload),
     Situation("two-strong-fields", Advice.anyCycle),
   ]
 
@@ -81,5 +83,39 @@ extension Situation {
     Situation("waiting-for-continuation", Advice.heldByContinuation),
     Situation("task-of-weak-self", Advice.heldByFrame),
     Situation("waiting-task", Advice.heldByTask),
+  ]
+
+  /// What outlived its scope, by the path that holds it.
+  static let outlived = [
+    Situation("outlived-behind-loop", OutlivedAdvice.behindLoop),
+    Situation("outlived-timer", OutlivedAdvice.loopTimer),
+    Situation("outlived-user-info", OutlivedAdvice.userInfo),
+    Situation("outlived-timer-block", OutlivedAdvice.loopBlock),
+    Situation("outlived-timer-target", OutlivedAdvice.loopTarget),
+    Situation("outlived-foundation-timer", OutlivedAdvice.heldByTimer),
+    Situation("outlived-observer", OutlivedAdvice.observer),
+    Situation("outlived-continuation", OutlivedAdvice.continuation),
+    Situation("outlived-task", OutlivedAdvice.task),
+    Situation("outlived-closure", OutlivedAdvice.closure),
+    Situation("outlived-closure-in-library", OutlivedAdvice.closureInLibrary),
+    Situation("outlived-in-library", OutlivedAdvice.inLibrary),
+    Situation("outlived-in-toolchain", OutlivedAdvice.inToolchain),
+    Situation("outlived-delegate", OutlivedAdvice.delegate),
+    Situation("outlived-collection", OutlivedAdvice.collection),
+    Situation("outlived-global", OutlivedAdvice.global),
+    Situation("outlived-local", OutlivedAdvice.local),
+    Situation("outlived-thread-value", OutlivedAdvice.threadValue),
+    Situation("outlived-field", OutlivedAdvice.field),
+  ]
+
+  /// Uses of deallocated objects.
+  static let zombies = [
+    Situation("zombie-release", ZombieAdvice.release),
+    Situation("zombie-unowned", ZombieAdvice.unowned),
+    Situation("zombie-overflow", ZombieAdvice.overflow),
+    Situation("zombie-memory", ZombieAdvice.memory),
+    Situation("zombie-closure", ZombieAdvice.closure),
+    Situation("zombie-timer-target", ZombieAdvice.timerTarget),
+    Situation("zombie-reference", ZombieAdvice.reference),
   ]
 }

@@ -27,7 +27,7 @@ enum ToolchainAdvice {
 }
 
 extension Backtrace {
-  /// The toolchain's function that the program called, unless it is what makes the object for whoever asks for it.
+  /// The toolchain's function that the program called, unless it only makes an object for its caller.
   fileprivate var makerInToolchain: Frame? {
     guard let position = frames.firstIndex(where: { !$0.system }), position > 0 else { return nil }
     let maker = frames[position - 1]

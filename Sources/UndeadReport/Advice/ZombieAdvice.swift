@@ -2,28 +2,45 @@ import UndeadSystem
 
 /// What to do about a use of a dead object.
 enum ZombieAdvice {
-  static func text(_ kind: String, _ type: String) -> String? {
-    let type = ZombieMember.withoutModule(type)
-    switch kind {
-    case "release":
-      return "there is one release more than retains: release an `Unmanaged` once for each `passRetained`, and take "
-        + "what came from `passUnretained` with `takeUnretainedValue()`"
-    case "unowned":
-      return "the object died before the one that holds it `unowned`: make the reference `weak`, or keep the \(type) "
-        + "for as long as it is used"
-    case "overflow":
-      return "the access is outside of the memory that was allocated: compare its index with the capacity"
-    case _ where type == "raw memory":
-      return "the memory was deallocated before this use: a pointer must not be kept for longer than what it points to"
-    case "closure":
-      return "the closure's context was released while somebody still held its address: keep the closure itself for as "
-        + "long as C code or an unsafe pointer can call it"
-    case "timerTarget":
-      return "the timer does not retain its target: invalidate it before the \(type) dies, or give it a weak target"
-    default:
-      return "the reference does not keep the object alive (`unowned(unsafe)`, `Unmanaged`, or a release too many "
-        + "before): hold the \(type) strongly or `weak` where it is used"
-    }
+  private static func type(_ facts: LeakFacts) -> String { ZombieMember.withoutModule(facts.rootType) }
+
+  static func release(_ facts: LeakFacts) -> String? {
+    guard facts.use == "release" else { return nil }
+    return "there is one release more than retains: release an `Unmanaged` once for each `passRetained`, and take "
+      + "what came from `passUnretained` with `takeUnretainedValue()`"
+  }
+
+  static func unowned(_ facts: LeakFacts) -> String? {
+    guard facts.use == "unowned" else { return nil }
+    return "the object was deallocated before the one that holds it `unowned`: make the reference `weak`, or keep the "
+      + "\(type(facts)) for as long as it is used"
+  }
+
+  static func overflow(_ facts: LeakFacts) -> String? {
+    guard facts.use == "overflow" else { return nil }
+    return "the access is outside of the memory that was allocated: compare its index with the capacity"
+  }
+
+  static func memory(_ facts: LeakFacts) -> String? {
+    guard facts.rootType == "raw memory" else { return nil }
+    return "the memory was deallocated before this use: a pointer must not be kept for longer than what it points to"
+  }
+
+  static func closure(_ facts: LeakFacts) -> String? {
+    guard facts.use == "closure" else { return nil }
+    return "the closure's context was released while something still had its address: keep the closure itself for as "
+      + "long as C code or an unsafe pointer can call it"
+  }
+
+  static func timerTarget(_ facts: LeakFacts) -> String? {
+    guard facts.use == "timerTarget" else { return nil }
+    return "the timer does not retain its target: invalidate it before the \(type(facts)) is deallocated, or give it a weak "
+      + "target"
+  }
+
+  static func reference(_ facts: LeakFacts) -> String? {
+    "the reference does not keep the object in memory (`unowned(unsafe)`, `Unmanaged`, or a release too many before): hold "
+      + "the \(type(facts)) strongly or `weak` where it is used"
   }
 }
 
@@ -44,7 +61,7 @@ enum ZombieNotes {
     }
     if counters["heldWhenEvicted"] > 0 {
       notes.append(
-        "somebody still held \(objects(counters["heldWhenEvicted"], "dead object")) that had to leave the quarantine")
+        "something still held \(objects(counters["heldWhenEvicted"], "dead object")) that had to leave the quarantine")
     }
     if log.isSampled, counters["missed"] > 0 {
       notes.append(
@@ -77,9 +94,14 @@ enum ZombieNotes {
     Quantity.of(Int(clamping: count), noun)
   }
 
+  /// Programs that are not optimised link a library of their own.
+  private static func isDebugBuild(_ log: ZombieLog) -> Bool {
+    log.moduleLists.contains { $0.contains { $0.path.contains("libswiftSwiftOnoneSupport") } }
+  }
+
   /// What holds for the whole run.
   static func general(_ logs: [ZombieLog]) -> String? {
-    guard !logs.isEmpty, !logs.contains(where: { $0.isGuarding || $0.isSampled }) else { return nil }
+    guard !logs.isEmpty, !logs.contains(where: { $0.isGuarding || $0.isSampled || isDebugBuild($0) }) else { return nil }
     return "optimised code may use fields and devirtualised methods of dead objects without a message: "
       + "--zombie-mode guard sees these too"
   }

@@ -87,7 +87,7 @@ struct AbandonedBuilder {
       signature: signature(node, path, scope: scope.name, test), kind: .abandoned,
       totalBytes: Int(clamping: block.size), objects: [LeakedObject(block, type: names.type(of: node))],
       cycle: cycle.isEmpty ? nil : cycle, retainPath: path, scope: scope, allocation: allocation,
-      advice: path.flatMap(AbandonedAdvice.text), test: test)
+      advice: path.flatMap { Advice.text(for: $0) }, test: test)
     leak.references = counts.references(to: node, names, &frames)
     return leak
   }

@@ -57,6 +57,13 @@ package struct FrameNames {
     return frame
   }
 
+  /// What a closure calls what it captures, by position; nil where it is not known.
+  func name(ofCapture number: Int, at address: UInt64) -> String? {
+    guard let names = symbols.variables[address], number < names.count else { return nil }
+    let name = names[number]
+    return name.isEmpty || name.hasPrefix("$") ? nil : name
+  }
+
   /// Hash of the function of the program that made an allocation, the same in every run.
   ///
   /// Only the innermost one of the user's: what leaks in a function is one bug, however many callers the function has.

@@ -191,7 +191,7 @@ struct ProcessAnalysis {
     var leak = Leak(
       signature: group.signature.hexadecimal, kind: facts.isCycle ? .retainCycle : .unreferenced, count: group.count,
       objectCount: group.objectCount, totalBytes: group.bytes, objects: objects(group, finder),
-      alsoLeaked: group.alsoLeaked.values.sorted(by: TypeCount.mostBytesFirst), scope: scope,
+      alsoLeaked: alsoLeaked(group), scope: scope,
       allocation: facts.allocation,
       suspended: facts.suspended, advice: Advice.text(for: facts))
     if facts.isCycle { leak.cycle = references }
@@ -237,6 +237,14 @@ struct ProcessAnalysis {
     guard !others.isEmpty else { return }
     leak.allocationPaths = others.count + 1
     leak.otherAllocations = Array(others.prefix(Leak.otherAllocationLimit))
+  }
+
+  private func alsoLeaked(_ group: LeakGroup) -> [TypeCount] {
+    group.alsoLeaked.values.sorted(by: TypeCount.mostBytesFirst).map { type in
+      var type = type
+      type.package = frames.packages.package(ofType: type.type)
+      return type
+    }
   }
 
   private mutating func facts(

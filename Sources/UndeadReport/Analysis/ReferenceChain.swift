@@ -36,20 +36,29 @@ struct ReferenceChain {
       closure: frames.closure(at: first.function))
     if names.isOwn(Int(first.from)) { result.field = Self.innermost(result.field) ?? result.field }
     if result.field.isEmpty { result.field = "+\(first.offset)" }
-    for edge in edges.dropFirst() { extend(&result, by: edge, names, &frames) }
-    if let closure = result.closure, let last = edges.last, capturesSelf(closure, Int(snapshot.edges[last].to), names) {
+    var function = first.function
+    for edge in edges.dropFirst() {
+      extend(&result, by: edge, of: function, names, &frames)
+      if snapshot.edges[edge].function != 0 { function = snapshot.edges[edge].function }
+    }
+    // The context of a closure that captures one object is that object.
+    if edges.count == 1, function != 0 { result.captures = frames.name(ofCapture: 0, at: function) }
+    if let closure = result.closure, result.captures == nil, let last = edges.last, capturesSelf(closure, Int(snapshot.edges[last].to), names) {
       result.captures = "self"
     }
     result.package = frames.packages.package(ofType: result.type)
     return result
   }
 
-  private func extend(_ reference: inout Reference, by edge: Int, _ names: NodeNames, _ frames: inout FrameNames) {
+  private func extend(
+    _ reference: inout Reference, by edge: Int, of function: UInt64, _ names: NodeNames, _ frames: inout FrameNames
+  ) {
     let record = snapshot.edges[edge]
     let label = names.label(of: edge)
     switch names.role(of: Int(record.from)) {
     case .storage: append(label.isEmpty ? "[]" : label, to: &reference)
-    case .context where label.hasPrefix(Self.captureLabel): reference.captures = Self.capture(label)
+    case .context where label.hasPrefix(Self.captureLabel):
+      reference.captures = Self.capture(label, frames.name(ofCapture: Self.number(label), at: function))
     case .box, .context: append(Self.inside(label), to: &reference)
     case .toolchain: replaceField(of: &reference, by: record, label)
     default: break
@@ -75,15 +84,28 @@ struct ReferenceChain {
 
   private static let captureLabel = "captured"
 
-  /// What a closure captures, as far as it has a name: "captured 1.state.item" -> "state.item", "captured variable 1"
-  /// -> "variable"; the compiler keeps no names of what is captured.
-  private static func capture(_ label: String) -> String? {
-    var rest = label.dropFirst(captureLabel.count).drop { $0 == " " || $0.isNumber }
+  /// What a closure captures, as far as it has a name: "captured 1.state.item" -> ".state.item", "captured variable 1"
+  /// -> "variable".
+  ///
+  /// - Parameter name: of the variable, where debug information has it.
+  private static func capture(_ label: String, _ name: String?) -> String? {
+    let rest = label.dropFirst(captureLabel.count).drop { $0 == " " || $0.isNumber }
     if rest.hasPrefix("variable") {
-      return "variable" + rest.dropFirst("variable".count).drop { $0 == " " || $0.isNumber }
+      let path = rest.dropFirst("variable".count).drop { $0 == " " || $0.isNumber }
+      return "variable" + (name.map { " \($0)" } ?? "") + path
     }
-    if rest.first == "." { rest.removeFirst() }
-    return rest.isEmpty ? nil : String(rest)
+    switch name {
+    case CapturedNames.structSelf? where !rest.isEmpty: return "self\(rest)"
+    case CapturedNames.enumSelf?: return name
+    case let name?: return name + rest
+    case nil: return rest.isEmpty ? nil : String(rest)
+    }
+  }
+
+  /// Position of what is captured: "captured variable 1.item" -> 1; there is no number where there is one capture alone.
+  private static func number(_ label: String) -> Int {
+    let rest = label.dropFirst(captureLabel.count).drop { !$0.isNumber && $0 != "." }
+    return Int(rest.prefix { $0.isNumber }) ?? 0
   }
 
   /// The way inside of a boxed value, which has no name of its own: "value.left" -> ".left".

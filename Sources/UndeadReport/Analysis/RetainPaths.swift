@@ -51,6 +51,7 @@ package struct RetainPaths {
     let start = edges.firstIndex { names.role(of: Int(snapshot.edges[$0].from)).isVisible } ?? edges.startIndex
     edges.removeFirst(start)
     var references = chain.references(edges, names, &frames)
+    for index in references.indices { addFunction(ofTaskIn: &references[index], edges, names, &frames) }
     let shown = references.count
     // Nor do the collections of the run loop and of libdispatch.
     while item == nil, references.count > 1, references[0].isNameless { references.removeFirst() }
@@ -68,6 +69,19 @@ package struct RetainPaths {
       steps[0].name = text(item.name)
     }
     return steps
+  }
+
+  /// A task that has started forgets the function of its closure: the outermost call that waits in it is that.
+  private func addFunction(
+    ofTaskIn reference: inout Reference, _ edges: [Int], _ names: NodeNames, _ frames: inout FrameNames
+  ) {
+    guard reference.type == "Task", reference.holdsClosure, reference.closure == nil else { return }
+    let tasks = edges.map { Int(snapshot.edges[$0].from) }.filter { names.role(of: $0) == .task }
+    // Which of several is meant, their references do not tell.
+    guard tasks.count == 1, snapshot.nodes[tasks[0]].explanation != Snapshot.none else { return }
+    let calls = frames.backtrace(snapshot.nodes[tasks[0]].explanation).frames
+    reference.closure = calls.last { !$0.system && $0.symbol.contains("closure #") }
+    reference.closure?.inlined = false
   }
 
   private func root(of index: Snapshot.Index, _ tellsOwners: Bool, _ frames: inout FrameNames) -> PathStep.Root? {

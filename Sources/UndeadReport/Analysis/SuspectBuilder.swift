@@ -69,13 +69,16 @@ struct SuspectBuilder {
       objects: [LeakedObject(block, type: names.type(of: node))],
       retainPath: path, holdsBack: holdsBack.isEmpty ? nil : holdsBack, allocation: allocation, suspended: suspended,
       advice: isHeldByLoop
-        ? AbandonedAdvice.text(for: path)
+        ? Advice.text(for: path)
         : Advice.text(
           for: kind, holdsBack: holdsBack, suspended: suspended, isOfFrame: isOfFrame(path, references),
           isOfContinuation: path.contains { KnownTypes.holdsContinuation($0) && !$0.type.hasPrefix("Swift.Async") }),
       test: test)
     if isWeak, !back.isEmpty { suspect.holdsBackWeakly = true }
     suspect.references = references
+    if kind != .task, let mechanism, snapshot.nodes[mechanism].stack != Snapshot.none {
+      suspect.mechanism = frames.backtrace(snapshot.nodes[mechanism].stack)
+    }
     return suspect
   }
 

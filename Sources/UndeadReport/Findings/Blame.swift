@@ -207,7 +207,12 @@ extension [LeakReport.Reference] {
   func culpritClosure(among positions: some Sequence<Int>) -> Int? {
     func key(_ position: Int) -> (Int, Int, Blame.Edge, Int) {
       let reference = self[position]
-      let capture = reference.captures.flatMap { ["variable": 0, "self": 1][$0] } ?? 2
+      let capture =
+        switch reference.captures {
+        case "self": 1
+        case let name? where name == "variable" || name.hasPrefix("variable "): 0
+        default: 2
+        }
       return (reference.holdsOwnClosure ? 0 : 1, capture, Blame.Edge(reference), position)
     }
     return positions.filter { self[$0].holdsClosure }.min { key($0) < key($1) }
@@ -215,15 +220,23 @@ extension [LeakReport.Reference] {
 }
 
 /// Names of types.
-enum TypeName {
+package enum TypeName {
   /// A text with names in which long generic arguments are left out: for people, who know them from the rest of the name.
-  static func elided(_ text: String) -> String {
+  package static func elided(_ text: String) -> String {
     let longest = 60
     let utf8 = Array(text.utf8)
-    guard utf8.count > longest, utf8.contains(UInt8(ascii: "<")) else { return text }
+    guard utf8.count > longest else { return text }
+    let captures = Array("(captures ".utf8)
     var result: [UInt8] = []
     var start = 0
     while start < utf8.count {
+      if utf8[start...].starts(with: captures), let end = utf8[start...].firstIndex(of: UInt8(ascii: ")")),
+        end - start > longest
+      {
+        result += captures + Array("\u{2026}".utf8)
+        start = end
+        continue
+      }
       guard utf8[start] == UInt8(ascii: "<"), let end = closing(utf8, from: start), end - start > longest else {
         result.append(utf8[start])
         start += 1

@@ -64,12 +64,13 @@ package struct Finding: Sendable, Equatable {
 package struct Site: Sendable, Equatable {
   /// The part that it has.
   package enum Role: String, Sendable {
-    case allocated, suspended, scope, used, freed
+    case allocated, mechanism, suspended, scope, used, freed
 
     /// As texts call it.
     package var label: String {
       switch self {
       case .suspended: "waits in"
+      case .mechanism: "made"
       default: rawValue
       }
     }

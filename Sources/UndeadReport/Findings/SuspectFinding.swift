@@ -8,7 +8,11 @@ extension Finding {
     totalBytes = suspect.totalBytes
     objects = suspect.objects
     chains = Self.chains(suspect, culprit: reference)
-    sites = [suspect.suspended.flatMap(Site.init(suspended:)), Site(allocated: suspect.allocation)].compactMap(\.self)
+    let mechanism = suspect.mechanism.flatMap { made in
+      made.firstOwnFrame.map { Site(role: .mechanism, text: Self.holderType(suspect), frame: $0, backtrace: made) }
+    }
+    sites = [suspect.suspended.flatMap(Site.init(suspended:)), Site(allocated: suspect.allocation), mechanism]
+      .compactMap(\.self)
     references = suspect.references
     advice = suspect.advice
     test = suspect.test
@@ -25,7 +29,7 @@ extension Finding {
     let holder = suspect.retainPath.first?.item.map { "a \($0) that it holds itself" } ?? holder(suspect.kind)
     let weakly = suspect.holdsBackWeakly ?? false
     return
-      "\(subject) held only by \(weakly ? holder.replacing("it holds itself", with: "it has a weak field for") : holder)"
+      "\(subject) held only by \(weakly ? holder.replacing("it holds itself", with: "it has a field for, which does not keep it") : holder)"
   }
 
   private static func chains(_ suspect: Suspect, culprit: Int?) -> [Chain] {
@@ -40,10 +44,9 @@ extension Finding {
     }
     var chains = path.isEmpty ? [] : [Chain(path: path)]
     if let back = suspect.holdsBack, let first = back.first {
-      let item = path.first?.item.map { "the \($0)" }
       chains.append(
         Chain(
-          role: .holdsBack, back, end: item ?? holderType(suspect.kind), culprit: culprit,
+          role: .holdsBack, back, end: holderType(suspect), culprit: culprit,
           introduction: suspect.holdsBackWeakly ?? false
             ? "and \(first.type) has a field for that thing, which does not keep it:"
             : "and \(first.type) holds that thing itself:"))
@@ -63,8 +66,9 @@ extension Finding {
     }
   }
 
-  private static func holderType(_ kind: Suspect.Kind) -> String {
-    switch kind {
+  private static func holderType(_ suspect: Suspect) -> String {
+    if let item = suspect.retainPath.first?.item { return "the \(item)" }
+    return switch suspect.kind {
     case .timer: "the timer"
     case .dispatchSource: "the dispatch source"
     case .observer: "the registration"

@@ -17,11 +17,13 @@ extension LeakReport {
     package var system: Bool
     /// The dependency that the code belongs to, by where its source file lies: "swift-nio"; nil for the user's own.
     public var package: String?
+    /// True if the compiler gave the code no line, and `line` is that of other code of the function near it.
+    public var isNear: Bool
 
     /// Makes a frame; see the properties for the meaning of each part.
     package init(
       symbol: String, file: String? = nil, line: Int? = nil, module: String, offset: UInt64 = 0, inlined: Bool = false,
-      system: Bool = false
+      system: Bool = false, isNear: Bool = false
     ) {
       self.symbol = symbol
       self.file = file
@@ -30,6 +32,7 @@ extension LeakReport {
       self.offset = offset
       self.inlined = inlined
       self.system = system
+      self.isNear = isNear
     }
   }
 }
@@ -37,6 +40,7 @@ extension LeakReport {
 extension Frame: Codable {
   private enum Key: String, CodingKey {
     case symbol, file, line, module, offset, inlined, system, generated, package
+    case isNear = "near"
   }
 
   public init(from decoder: any Decoder) throws {
@@ -49,6 +53,7 @@ extension Frame: Codable {
     inlined = try values.decodeIfPresent(Bool.self, forKey: .inlined) ?? false
     system = try values.decodeIfPresent(Bool.self, forKey: .system) ?? false
     package = try values.decodeIfPresent(String.self, forKey: .package)
+    isNear = try values.decodeIfPresent(Bool.self, forKey: .isNear) ?? false
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -61,6 +66,7 @@ extension Frame: Codable {
     if inlined { try values.encode(true, forKey: .inlined) }
     if system { try values.encode(true, forKey: .system) }
     try values.encodeIfPresent(package, forKey: .package)
+    if isNear { try values.encode(true, forKey: .isNear) }
     // It follows from the rest, so nothing reads it.
     if isGenerated { try values.encode(true, forKey: .generated) }
   }

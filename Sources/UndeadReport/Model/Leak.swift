@@ -164,6 +164,8 @@ extension LeakReport {
     public var count: Int
     /// Bytes of all of them.
     public var bytes: Int
+    /// The dependency that declares the type; nil for the user's own, and those of the toolchain and the runtime.
+    public var package: String?
 
     /// Makes a sum; see the properties for the meaning of each part.
     package init(type: String, count: Int, bytes: Int) {

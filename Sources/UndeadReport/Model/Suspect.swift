@@ -51,6 +51,8 @@ extension LeakReport {
     public var cycle: [Reference]?
     /// Where the first one was allocated.
     public var allocation: Backtrace
+    /// Where what fires or waits was allocated, unless it is a task.
+    public var mechanism: Backtrace?
     /// Where a task waits.
     package var suspended: Backtrace?
     /// How many references the first one has, and whose they are; nil if that is not known.

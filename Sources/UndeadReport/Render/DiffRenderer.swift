@@ -88,9 +88,7 @@ package enum DiffRenderer {
   }
 
   private static func line(_ leak: Leak) -> String {
-    let type = leak.objects.first?.type ?? "object"
-    let kind = leak.kind == .retainCycle ? "retain cycle of \(type)" : "\(leak.kind.rawValue) \(type)"
-    return kind + site(leak.allocation)
+    Finding(leak).title + site(leak.allocation)
   }
 
   private static func line(_ suspect: Suspect) -> String {

@@ -60,7 +60,7 @@ struct FindingText {
       add(chain)
     }
     if !finding.chains.isEmpty { lines.append("") }
-    for site in finding.sites { addSite(site) }
+    for site in finding.sites where site.frame != nil || !options.hasNoBacktraces { addSite(site) }
     if let text = finding.referenceText { addRow("references", TextLine(TypeName.elided(text))) }
     addAlsoLeaked(finding.alsoLeaked)
     if options.explains, let certainty = finding.certainty { addRow("certain", TextLine(certainty)) }
@@ -161,8 +161,14 @@ struct FindingText {
 
   private static let typeLimit = 4
 
+  private func isForeign(_ type: TypeCount) -> Bool {
+    type.package != nil || ToolchainModules.declare(type.type) || TypeName.isOfRuntime(type.type)
+  }
+
   private mutating func addAlsoLeaked(_ types: [TypeCount]) {
     guard !types.isEmpty else { return }
+    // What the program declares says more than what libraries and the runtime make of it.
+    let types = types.filter { !isForeign($0) } + types.filter(isForeign)
     var texts = types.prefix(Self.typeLimit).map { type in
       "\(type.count) \u{D7} \(TypeName.elided(type.type)) (\(Quantity.bytes(type.bytes)))"
     }

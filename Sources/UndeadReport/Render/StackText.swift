@@ -25,7 +25,7 @@ package enum StackText {
     guard let file = frame.file, frame.line != nil || !frame.system else {
       return frame.module.isEmpty ? "" : " (\(frame.module))"
     }
-    return " at \(location(file, frame.line, options))"
+    return " at \(frame.isNear ? "about " : "")\(location(file, frame.line, options))"
   }
 
   /// "file:line", which leads there on a terminal that knows links.

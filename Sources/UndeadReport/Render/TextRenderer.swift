@@ -11,6 +11,8 @@ public struct TextRenderer {
 
   /// The report as text that ends with a newline; the same text for the same report and options.
   public static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
+    var options = options
+    options.hasNoBacktraces = report.summary.notes.contains(LeakReport.noBacktraces)
     var renderer = TextRenderer(options)
     let findings = Findings(report, byCulprit: options.groupsByCulprit)
     renderer.add(findings, of: report)

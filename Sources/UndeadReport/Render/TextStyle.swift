@@ -18,6 +18,8 @@ public struct TextOptions: Sendable {
   package var hint = ""
   /// Why each leak is certain.
   package var explains = false
+  /// True if the notes say that there are no backtraces: then findings do not.
+  package var hasNoBacktraces = false
   /// How the tool was called, in commands that a report proposes.
   package var command = "undead"
   /// Files inside this directory are shown relative to it; empty: all as the compiler recorded them.

@@ -126,7 +126,9 @@ extension Snapshot {
       recent[slot] = address
       seen.insert(address - 1)
     }
-    for edge in edges where edge.function != 0 { seen.insert(edge.function) }
-    return seen.sorted()
+    return seen.union(functionValues).sorted()
   }
+
+  /// The functions of closures.
+  var functionValues: Set<UInt64> { Set(edges.lazy.map(\.function).filter { $0 != 0 }) }
 }

@@ -333,7 +333,8 @@ struct SnapshotDecoder {
       let line = entry.u32(8)
       return Frame(
         symbol: try decoder.text(entry, 0), file: file.isEmpty ? nil : file, line: line == 0 ? nil : Int(line),
-        module: try decoder.text(entry, 16), offset: entry.u64(24), inlined: entry.u32(20) & 1 != 0)
+        module: try decoder.text(entry, 16), offset: entry.u64(24), inlined: entry.u32(20) & 1 != 0,
+        isNear: entry.u32(20) & 2 != 0)
     }
     let section = sections[.symbols]
     var used = 0

@@ -214,7 +214,7 @@ extension SymbolTable {
       for frame in found {
         entries.u32(
           strings.intern(frame.symbol), strings.intern(frame.file ?? ""), UInt32(clamping: frame.line ?? 0), 0,
-          strings.intern(frame.module), frame.inlined ? 1 : 0)
+          strings.intern(frame.module), (frame.inlined ? 1 : 0) | (frame.isNear ? 2 : 0))
         entries.u64(frame.offset)
       }
     }

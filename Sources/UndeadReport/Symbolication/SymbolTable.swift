@@ -7,6 +7,8 @@ public struct SymbolTable: Sendable, Equatable {
   package var frames: [UInt64: [LeakReport.Frame]]
   /// Which functions are tests: with it, findings are grouped by the test that made them.
   package var tests: TestCatalog?
+  /// Names of what closures capture by function value, first of all, as far as debug information has them.
+  package var variables: [UInt64: [String]] = [:]
 
   /// Makes a table of the given frames.
   package init(_ frames: [UInt64: [LeakReport.Frame]] = [:], tests: TestCatalog? = nil) {

@@ -55,7 +55,7 @@ struct SymbolizedImage {
       frames.append(
         Frame(
           symbol: symbol, file: file, line: file == nil ? nil : location.line, module: name, offset: offset,
-          inlined: true, system: module.isSystem))
+          inlined: true, system: module.isSystem, isNear: location.isNear))
     }
     if frames.isEmpty { frames = [Frame(symbol: nameless, module: name, offset: offset, system: module.isSystem)] }
     frames[frames.count - 1].inlined = false

@@ -45,20 +45,28 @@ package struct Symbolizer: Sendable {
   /// Names all code addresses of a snapshot; those that it brings names for keep them.
   package func symbolize(_ snapshot: LeakSnapshot) -> Result {
     let missing = snapshot.lookupAddresses.filter { snapshot.symbols[$0] == nil }
-    var result = symbolize(missing, modules: snapshot.modules)
+    var result = symbolize(missing, modules: snapshot.modules, closures: snapshot.functionValues)
     result.symbols.frames.merge(snapshot.symbols.frames) { _, known in known }
     return result
   }
 
   /// Names code addresses, as they are looked up: return addresses minus 1, functions as they are.
-  package func symbolize(_ addresses: [UInt64], modules: [LeakSnapshot.Module]) -> Result {
+  ///
+  /// - Parameter closures: the functions among them of which also what they capture is to be named.
+  package func symbolize(
+    _ addresses: [UInt64], modules: [LeakSnapshot.Module], closures: Set<UInt64> = []
+  ) -> Result {
     var result = Result()
     var images = Self.images(of: addresses, modules, files, &result)
     let tool = asksTool && images.contains { $0.file != nil } ? findTool(&result.notes) : nil
     var hung = false
     if let tool { hung = Self.locate(&images, tool, &result.notes) }
     for index in images.indices { images[index].addNamesFromSymbolTable() }
-    if let tool, !hung { ForwarderLines.add(to: &images, tool) }
+    if let tool, !hung {
+      ForwarderLines.add(to: &images, tool)
+      NearestLines.add(to: &images, tool)
+      result.symbols.variables = CapturedNames.find(closures, in: images, tool)
+    }
     for image in images {
       for address in image.addresses { result.symbols[address] = image.frames(at: address) }
     }

@@ -6,12 +6,19 @@ extension Symbolizer {
     let maps = snapshots.map { snapshot in
       space.add(snapshot.lookupAddresses.filter { snapshot.symbols[$0] == nil }, modules: snapshot.modules)
     }
-    let shared = symbolize(Array(space.addresses), modules: space.modules)
+    let closures = zip(snapshots, maps).reduce(into: Set<UInt64>()) { all, entry in
+      let values = entry.0.functionValues
+      all.formUnion(entry.1.lazy.filter { values.contains($0.address) }.map(\.common))
+    }
+    let shared = symbolize(Array(space.addresses), modules: space.modules, closures: closures)
     return zip(snapshots, maps).enumerated().map { number, entry in
       let (snapshot, map) = entry
       // What could not be read is reported once.
       var result = Result(notes: number == 0 ? shared.notes : [])
-      for (address, common) in map { result.symbols[address] = shared.symbols[common] }
+      for (address, common) in map {
+        result.symbols[address] = shared.symbols[common]
+        result.symbols.variables[address] = shared.symbols.variables[common]
+      }
       result.symbols.frames.merge(snapshot.symbols.frames) { _, known in known }
       return result
     }

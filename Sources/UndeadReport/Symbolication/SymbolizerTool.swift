@@ -27,19 +27,31 @@ package struct SymbolizerTool {
       var file: String?
       var line: Int?
       var startLine: Int?
+      var startFile: String?
 
       private enum CodingKeys: String, CodingKey {
         case function = "FunctionName"
         case file = "FileName"
         case line = "Line"
         case startLine = "StartLine"
+        case startFile = "StartFileName"
+      }
+    }
+
+    struct Variable: Decodable {
+      var name: String?
+
+      private enum CodingKeys: String, CodingKey {
+        case name = "Name"
       }
     }
 
     var symbols: [Symbol]?
+    var variables: [Variable]?
 
     private enum CodingKeys: String, CodingKey {
       case symbols = "Symbol"
+      case variables = "Frame"
     }
   }
 
@@ -51,6 +63,10 @@ package struct SymbolizerTool {
     var line: Int?
     /// Where the function begins.
     var startLine: Int?
+    /// True if debug information knows the function, and gives the code no line.
+    var isOfNoLine = false
+    /// True if it is the line of other code near the address.
+    var isNear = false
   }
 
   #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
@@ -112,6 +128,16 @@ package struct SymbolizerTool {
     return answers
   }
 
+  /// Names of the parameters and variables of the functions at addresses; none where it fails.
+  func variables(at requests: [Request]) -> [[String]] {
+    let input = requests.map { "FRAME \"\($0.file)\" 0x\(String($0.address, radix: 16))\n" }.joined()
+    let output = requests.isEmpty ? [] : run(["--output-style=JSON"], input: input).output
+    let answers = output.split(separator: UInt8(ascii: "\n")).prefix(requests.count).map { line in
+      (try? JSONDecoder().decode(Answer.self, from: Data(line)))?.variables?.map { $0.name ?? "" } ?? []
+    }
+    return answers + Array(repeating: [], count: requests.count - answers.count)
+  }
+
   private func run(on requests: ArraySlice<Request>) -> (locations: [[Location]], hung: Bool) {
     // Not `--skip-line-zero`: the one of Swift 6.3 crashes on it.
     let input = requests.map { "\"\($0.file)\" 0x\(String($0.address, radix: 16))\n" }.joined()
@@ -128,6 +154,7 @@ package struct SymbolizerTool {
   private static func location(_ symbol: Answer.Symbol) -> Location {
     var location = Location(function: symbol.function ?? "", file: nil, line: nil)
     let line = symbol.line.flatMap { $0 > 0 ? $0 : nil }
+    location.isOfNoLine = line == nil && !location.function.isEmpty && symbol.startFile?.hasPrefix("/") ?? false
     // "<compiler-generated>", "<stdin>" and the like are no files. A bare name without a line is that of the symbol table's
     // last object file, for lack of debug information: mostly "crtstuff.c".
     if let file = symbol.file, !file.isEmpty, file != "??", !(file.hasSuffix(">") && file.contains("<")),

@@ -30,7 +30,7 @@ struct ZombieBuilder {
       operation: ["field", "overflow"].contains(kind) ? (event.flags & 1 != 0 ? "write" : "read") : nil,
       deallocationThread: description.deathThread?.name,
       ageMilliseconds: description.age.map { Double($0 / 1000) / 1000 },
-      details: description.details, advice: ZombieAdvice.text(kind, type),
+      details: description.details, advice: Advice.text(forUse: kind, of: type),
       allocation: names.backtrace(event.allocation, of: event),
       deallocation: names.backtrace(event.deallocation, of: event), access: names.backtrace(event.access, of: event))
     if event.flags & 32 != 0 { zombie.sampled = true }

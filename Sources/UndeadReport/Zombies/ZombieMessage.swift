@@ -28,9 +28,16 @@ struct ZombieMessage {
     self.kind = kind
     self.type = type
     self.member = member
-    thread = Self.thread(event.thread, event.threadName, log, program)
     let isKnown = event.deathTime != 0
-    deathThread = isKnown ? Self.thread(event.deathThread, event.deathThreadName, log, program) : nil
+    var (use, death) = (
+      Self.thread(event.thread, event.threadName, log, program),
+      Self.thread(event.deathThread, event.deathThreadName, log, program)
+    )
+    if isKnown, use == death, event.thread != event.deathThread {
+      use.name += " \(event.thread)"
+      death.name += " \(event.deathThread)"
+    }
+    (thread, deathThread) = (use, isKnown ? death : nil)
     age = isKnown ? (event.accessTime > event.deathTime ? event.accessTime - event.deathTime : 0) : nil
   }
 
@@ -56,7 +63,16 @@ struct ZombieMessage {
     if name.isEmpty || name == String(program.prefix(longestKernelName)) {
       return Thread(name: "\(number)", isNamed: false)
     }
-    return Thread(name: name, isNamed: true)
+    return Thread(name: readable(name), isNamed: true)
+  }
+
+  /// The kernel keeps the end of what libdispatch calls its threads, "com.apple.root.default-qos": "oot.default-qos".
+  private static func readable(_ name: String) -> String {
+    guard name.utf8.count == longestKernelName, name.hasSuffix("-qos") || name.hasSuffix("-qos.overcommit") else {
+      return name
+    }
+    let kinds = ["default", "utility", "background", "interactive", "initiated", "maintenance"]
+    return "worker" + (kinds.first { name.hasSuffix("\($0)-qos") }.map { " (\($0))" } ?? "")
   }
 
   private var use: String {
