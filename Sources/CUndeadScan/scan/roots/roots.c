@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "scan/roots/roots.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"

@@ -2,7 +2,6 @@
 #if UNDEAD_SUPPORTED
 // What was done to a dead block of the pool shows where the access happened: by the name of the runtime's function, else by the
 // part of the block.
-#define _GNU_SOURCE
 #include "zombies/catch/pool_fault.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "zombies/functions/functions.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"

@@ -2,7 +2,6 @@
 #if UNDEAD_SUPPORTED
 // Blocks are chosen at random, and for a while also by the place of a use that was found: then malloc asks here for each block
 // (record/block_source.h), which is dear, so it ends when the time or the number of blocks is over.
-#define _GNU_SOURCE
 #include "zombies/kept/chosen.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/thread_state.h"

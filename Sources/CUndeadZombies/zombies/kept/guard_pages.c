@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "zombies/kept/guard_pages.h"
 #include "glibc/layout.h"
 #include "platform/memory/memory.h"

@@ -2,7 +2,6 @@
 #if UNDEAD_SUPPORTED
 // Slots wait in a queue for their next block: those that were never used, then the dead, in the order of their deaths. One of the
 // first quarter is taken, at random, so that a slot stays dead for as long as possible and nobody can foresee which one comes next.
-#define _GNU_SOURCE
 #include "zombies/kept/pool.h"
 #include "glibc/layout.h"
 #include "platform/memory/memory.h"

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "zombies/kept/quarantine.h"
 #include "glibc/layout.h"
 #include "platform/memory/own_data.h"

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "zombies/reports/log.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"

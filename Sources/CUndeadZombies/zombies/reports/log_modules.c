@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "zombies/reports/log_modules.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"

@@ -1,6 +1,5 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-#define _GNU_SOURCE
 #include "zombies/shared/lock.h"
 #include "platform/processor/processor.h"
 #include "record/abandoned.h"
