@@ -41,7 +41,8 @@ actor CaptureActor {}
 public typealias CaptureCollector = (_ name: String, _ target: CaptureTarget, _ closure: @escaping () -> Void) -> Void
 
 @inline(never) @_optimize(none) func keep<Value: ~Copyable>(_ value: borrowing Value) {}
-@inline(never) @_optimize(none) func keep<each Value>(_ values: repeat each Value) {}
+@inline(never) @_optimize(none)
+func keep<First, Second, each Other>(_ first: First, _ second: Second, _ others: repeat each Other) {}
 @inline(never) @_optimize(none) func unseen<Value>(_ value: Value) -> Value { value }
 
 /// Calls `collect` with closures of every kind. All that they do not own themselves lives on.
