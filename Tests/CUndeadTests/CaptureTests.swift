@@ -58,6 +58,25 @@ import Testing
     }
   }
 
+  /// What the scan takes for a counted reference, with types from the bindings of the closure.
+  @Test func targetsAreCounted() {
+    var known = 0
+    for captured in Self.all where captured.hasTarget {
+      let letters = Array(evidence(of: captured.context))
+      let target = UInt(bitPattern: pointer(to: captured.target))
+      // No layout: nothing is known, or it depends on what a binding is made of.
+      guard !letters.isEmpty else { continue }
+      known += 1
+      let place = letters.indices.first { CUndeadTests.word(captured.context, 16 + 8 * $0) == target }
+      #expect(place.map { letters[$0] } == "c", "\(captured.name): \(String(letters))")
+      for place in letters.indices where letters[place] == "c" {
+        let word = CUndeadTests.word(captured.context, 16 + 8 * place)
+        #expect(word % 8 == 0 && (word == 0 || word > 4096), "\(captured.name): \(String(letters))")
+      }
+    }
+    #expect(known > 120)
+  }
+
   /// Where the runtime cannot be asked for a type, the names of the captures alone say how large they are.
   @Test func namesAloneSayWhatIsCaptured() {
     func forms(_ context: UnsafeRawPointer) -> String {
