@@ -7,6 +7,8 @@
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
 #include "runtime/abi.h"
+#include "runtime/captures/capture_form.h"
+#include "runtime/captures/captures.h"
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/names/naming.h"
 #include <malloc.h>
@@ -78,6 +80,35 @@ size_t undead_test_describe(const void *object, char *text, size_t text_size) {
   undead_text_add(&lines, "\n");
   for (uint32_t i = 0; i < result.edge_count; i++) add_line(&lines, &result, i);
   return lines.length;
+}
+
+static void add_form(undead_text *words, const undead_mangled *name) {
+  static const char *const kinds[] = {"v", "b", "f", "c", "r"};
+  undead_capture_form form = undead_capture_form_of(name);
+  undead_text_add(words, kinds[form.kind]);
+  undead_text_add(words, form.unlike_type ? "!" : "");
+  undead_text_add(words, form.escapes ? "e" : "");
+  undead_text_add(words, form.optional ? "?" : "");
+  if (form.sized) undead_text_number(words, form.size);
+}
+
+size_t undead_test_capture_forms(const void *context, char *text, size_t text_size) {
+  undead_capture_list captures;
+  undead_text words = undead_text_in(text, text_size);
+  undead_capture_list_of(read_word((uintptr_t)context), &captures);
+  for (uint32_t i = 0; i < captures.types; i++) {
+    undead_mangled name = undead_capture_name(&captures, i);
+    undead_text_add(&words, i ? " " : "");
+    add_form(&words, &name);
+  }
+  return words.length;
+}
+
+size_t undead_test_form_of_name(const char *name, char *text, size_t text_size) {
+  undead_text words = undead_text_in(text, text_size);
+  undead_mangled mangled = undead_mangled_at((uintptr_t)name);
+  add_form(&words, &mangled);
+  return words.length;
 }
 
 uint32_t undead_test_kind(uintptr_t word, size_t size) {

@@ -28,6 +28,12 @@ bool undead_test_is_toolchain(uintptr_t address);
 // What is known of the words of the object at `object` from the third one on, a letter for each: "r" raw, "c" counted,
 // "n" number, "-" nothing. Returns their number. Not thread-safe.
 size_t undead_test_evidence(const void *object, char *text, size_t text_size);
+// What the names of its captures alone say of the closure with the context `context`, a word for each: "b" box, "f" function, "c"
+// code, "r" reference, "v" value; "!" if its type is another one, "e" if it escapes, "?" if it is optional; its size, if it is known.
+// Returns the length of the text. Not thread-safe.
+size_t undead_test_capture_forms(const void *context, char *text, size_t text_size);
+// The same of one name, without references.
+size_t undead_test_form_of_name(const char *name, char *text, size_t text_size);
 // A number of runtime/abi.h, by its name without the prefix; UINT32_MAX if it has none of that name.
 uint32_t undead_test_number(const char *name);
 

@@ -122,13 +122,16 @@ static bool is_signal_frame(const signal_frame *frame, uintptr_t at) {
          (on_same_stack || frame->context.uc_stack.ss_size > 0);
 }
 
-// Copies memory of this thread's stacks, which nobody else unmaps; returns how much of it could be read.
+// Copies memory of this thread's stacks; returns how much of it could be read. Behind a stack lies memory of others, who may take it
+// away between a test and a read: the kernel copies, where a filter does not forbid it.
 static size_t read_memory(uintptr_t from, void *to, size_t size) {
   for (size_t done = 0; done < size;) {
     size_t part = UNDEAD_PAGE - (from + done) % UNDEAD_PAGE;
     if (part > size - done) part = size - done;
-    if (!undead_page_is_readable(from + done)) return done;
-    memcpy((char *)to + done, (const void *)(from + done), part);
+    if (!undead_copy_memory(from + done, (char *)to + done, part)) {
+      if (!undead_page_is_readable(from + done)) return done;
+      memcpy((char *)to + done, (const void *)(from + done), part);
+    }
     done += part;
   }
   return size;

@@ -90,7 +90,7 @@ static bool is_class(name_part part) {
 static bool is_parameter(name_part part) {
   if (is_text(part, "x") || ends_with(part, "Qz") || ends_with(part, "QZ") || ends_with(part, "Qy_")) return true;
   if (ends_with(part, "XD")) return true;
-  return part.length > 1 && part.text[0] == 'q' && strspn(part.text, "qd0123456789") + 1 == part.length
+  return part.length > 1 && part.text[0] == 'q' && strspn(part.text, "qd0123456789_") == part.length
     && part.text[part.length - 1] == '_';
 }
 
@@ -164,8 +164,7 @@ static bool add_function(undead_capture_form *form, const char *attributes) {
   // A differentiable function is several.
   if (!*attributes || !strchr("gxyt", *attributes)) return false;
   bool thin = *attributes++ == 't';
-  bool foreign = attributes[0] == 'z' && (attributes[1] == 'B' || attributes[1] == 'C');
-  thin |= foreign || (*attributes && strchr("BCMJKW", *attributes));
+  thin |= *attributes && strchr("BCMJKW", *attributes);
   form->kind = thin ? UNDEAD_FORM_CODE : UNDEAD_FORM_FUNCTION;
   form->size = thin ? WORD : 2 * WORD;
   return true;
