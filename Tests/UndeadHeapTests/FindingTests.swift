@@ -152,7 +152,7 @@ import UndeadReport
       return try findings(heap)
     }
     let found = try finding(66_000, 66_001)
-    #expect(found.map(\.bytes) == [1_000_079] && found.first?.usedBytes == 1)
+    #expect(found.map(\.bytes) == [1_000_078] && found.first?.usedBytes == 1)
     #expect(found.first?.advice.contains("ByteBuffer(bytes:") == true)
     // All of it; not a range at all.
     #expect(try finding(0, 1_000_000).isEmpty)

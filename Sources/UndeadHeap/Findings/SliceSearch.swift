@@ -37,11 +37,11 @@ struct SliceSearch {
     for (buffer, found) in search.slices.sorted(by: { $0.key < $1.key }) {
       guard let use = search.use(of: buffer), found.elements < use.capacity / 4 else { continue }
       let retained = heap.dominators.retained[buffer]
-      let (high, low) = retained.multipliedFullWidth(by: found.elements)
-      let inUse = use.capacity.dividingFullWidth((high, low)).quotient
+      let (high, low) = retained.multipliedFullWidth(by: use.capacity - found.elements)
+      let unused = use.capacity.dividingFullWidth((high, low)).quotient
       let key = Key(place: places.holder[buffer], storage: search.storage(of: buffer)!)
-      tally.add(key, buffer, bytes: retained - inUse)
-      shown[key, default: 0] &+= key.storage == .array ? inUse : found.elements
+      tally.add(key, buffer, bytes: unused)
+      shown[key, default: 0] &+= key.storage == .array ? retained - unused : found.elements
     }
     return tally.entries.filter { $0.value.bytes >= limits.bytes }.map { key, entry in
       HeapFindingDraft(
@@ -173,9 +173,13 @@ struct SliceSearch {
       let buffer = Int(edge.target)
       guard slices[buffer] != nil else { continue }
       let isOfThread = graph.file.roots[Int(edge.root)].kind != HeapFile.Root.global
-      if isOfThread { slices[buffer]?.isNamedByThread = true }
+      if isOfThread {
+        slices[buffer]?.isNamedByThread = true
+      }
       // What a thread has may be what the slices on stacks account for.
-      else if heap.ownership.rootOwns[number] { slices[buffer] = nil }
+      else if heap.ownership.rootOwns[number] {
+        slices[buffer] = nil
+      }
     }
     for (buffer, found) in slices {
       let strong = graph.strongCounts[buffer]

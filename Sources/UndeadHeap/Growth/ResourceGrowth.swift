@@ -51,7 +51,8 @@ extension HeapDiff {
     .sorted { ($1.after - $1.before, $0.name) < ($0.after - $0.before, $1.name) }
   }
 
-  /// Findings of the new heap that the old one did not have, or that are larger by a quarter.
+  /// Findings of the new heap that the old one did not have, or that are larger by a quarter; not which collection is the largest, as
+  /// what grew says that.
   static func findings(from old: LoadedHeap, to new: LoadedHeap, _ symbolizer: Symbolizer?) -> [HeapFinding] {
     struct Key: Hashable {
       var kind: HeapFinding.Kind
@@ -67,7 +68,7 @@ extension HeapDiff {
     }
     return HeapFinding.findings(in: new, HeapSymbols(new, symbolizer)).filter {
       let before = known[key($0)] ?? 0
-      return max($0.bytes, $0.objects) > before + before / 4
+      return $0.kind != .dominatingContainer && max($0.bytes, $0.objects) > before + before / 4
     }
   }
 }

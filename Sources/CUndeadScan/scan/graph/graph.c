@@ -243,10 +243,10 @@ static void add_holder(walk *self, uint32_t rank, uint32_t offset, const char *f
 static void note_dispatch(walk *self, uint32_t rank) {
   const undead_bodies *bodies = self->writer.bodies;
   uintptr_t refs = self->block + ABI_UNOTE_LINKAGE_BYTES;
-  if (self->size < ABI_IO_DESCRIPTOR + 4 || !bodies->source_of_reads) return;
+  if (self->size < ABI_UNOTE_LINKAGE_BYTES + ABI_UNOTE_IDENT + 4 || !bodies->source_of_reads) return;
   if (word_at(refs) == bodies->source_of_reads || word_at(refs) == bodies->source_of_writes)
     add_holder(self, rank, ABI_UNOTE_LINKAGE_BYTES + ABI_UNOTE_IDENT, "source of libdispatch");
-  if (!bodies->io_class || word_at(self->block) != bodies->io_class) return;
+  if (self->size < ABI_IO_DESCRIPTOR + 4 || !bodies->io_class || word_at(self->block) != bodies->io_class) return;
   uintptr_t entry = word_at(self->block + ABI_IO_ENTRY);
   bool agrees = undead_heap_starts(self->writer.heap, entry)
     && *(const uint32_t *)entry == *(const uint32_t *)(self->block + ABI_IO_DESCRIPTOR);

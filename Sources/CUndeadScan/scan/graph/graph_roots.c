@@ -32,7 +32,10 @@ static void note_slice(root_walk *self, const undead_reference *reference, uintp
   if (!storage || graph->slice_count == UNDEAD_SLICE_LIMIT) return;
   undead_graph_slice *slice = &graph->slices[graph->slice_count++];
   slice->edge = graph->root_edges;
-  undead_slice_words(slice->words, storage, reference->at, self->root->low, self->root->high);
+  // Where memory is looked at in its place, a root may begin with the reference.
+  const undead_mapping *mapping = self->root->shift ? NULL : undead_mapping_of(reference->at);
+  undead_slice_words(slice->words, storage, reference->at, mapping ? mapping->low : self->root->low,
+                     mapping ? mapping->high : self->root->high);
 }
 
 static bool is_unrecorded(const root_walk *self, uintptr_t address) {

@@ -29,12 +29,13 @@ final class Log {
 
 func text(_ count: Int) -> String { String(repeating: "a text, not all of it in ASCII: \u{E9} ", count: count) }
 
-nonisolated(unsafe) var globalText: Substring = text(40_000).prefix(3)
+nonisolated(unsafe) var globalText: Substring = ""
 nonisolated(unsafe) var globalNumbers: ArraySlice<Int> = Array(0..<400_000)[5..<8]
 nonisolated(unsafe) var owner = Owner(text(40_000).dropFirst(20).prefix(10))
 nonisolated(unsafe) var frames: [Frame] = []
 nonisolated(unsafe) var connections: [Connection] = []
 nonisolated(unsafe) var kept: [AnyObject] = []
+nonisolated(unsafe) var sources: [any DispatchSourceRead] = []
 
 func open(_ count: Int) {
   for _ in 0..<count {
@@ -42,7 +43,8 @@ func open(_ count: Int) {
   }
 }
 
-func begin() {
+@inline(never) func begin() {
+  globalText = text(40_000).dropFirst(3).prefix(3)
   let all = ByteBuffer(count: 1_000_000)
   for number in 0..<10 { frames.append(Frame(all.slice(from: 66_000 + 10 * UInt32(number), count: 10))) }
   let other = ByteBuffer(count: 1_500_000)
@@ -53,7 +55,8 @@ func begin() {
   let source = DispatchSource.makeReadSource(fileDescriptor: ends[0], queue: .global())
   source.setEventHandler {}
   source.resume()
-  kept = [Log(), source, FileHandle(forReadingAtPath: "/proc/self/exe")!]
+  sources.append(source)
+  kept = [Log(), FileHandle(forReadingAtPath: "/proc/self/exe")!]
   kept.append(DispatchIO(type: .stream, fileDescriptor: open("/dev/null", O_RDONLY), queue: .global()) { _ in })
   for number in 0..<3 {
     let thread = Thread { while true { sleep(1000) } }
