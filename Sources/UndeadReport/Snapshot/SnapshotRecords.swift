@@ -197,6 +197,8 @@ extension Snapshot {
 
     /// True for a block of a set that only a thread's frame names.
     package var isOfFrame: Bool { kind == 5 }
+    /// True for a closure of a task in a loop that knows weakly only what is gone; the task is the mechanism.
+    package var isTaskOfDeadOwner: Bool { kind == 6 }
   }
 
   /// An object that outlived its owner scope.
