@@ -7,11 +7,14 @@ import UndeadTesting
 /// What is started must end: by the state that the message names, and by the place.
 @Suite struct NoTasksLeftTests {
   private static let grace = Duration.milliseconds(50)
-  private static let timers = Mutex<[any DispatchSourceTimer]>([])
+  private final class Gate: Sendable {
+    let continuation = Mutex<UnsafeContinuation<Void, Never>?>(nil)
+    let tasks = Mutex<[Task<Void, Never>]>([])
+  }
 
   private func expectLeft(_ words: String, _ body: () -> Void) {
     withKnownIssue {
-      assertNoTasksLeft(grace: Self.grace, body)
+      assertNoTasksLeft(grace: Self.grace) { body() }
     } matching: { issue in
       let text = issue.comments.first?.rawValue ?? ""
       return text.hasPrefix("left: something was started") && text.contains(words) && text.contains("advice")
@@ -21,28 +24,28 @@ import UndeadTesting
 
   @Test func tasksThatSleepWaitOrFollow() {
     let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
-    let gate = Mutex<UnsafeContinuation<Void, Never>?>(nil)
-    let tasks = Mutex<[Task<Void, Never>]>([])
-    func keep(_ task: Task<Void, Never>) { tasks.withLock { $0.append(task) } }
+    let gate = Gate()
+    func keep(_ task: Task<Void, Never>) { gate.tasks.withLock { $0.append(task) } }
     expectLeft("task that sleeps in closure") { keep(Task { try? await Task.sleep(for: .seconds(1000)) }) }
     expectLeft("next element of a sequence in closure") { keep(Task.detached { for await _ in stream {} }) }
     expectLeft("a continuation to be resumed in closure") {
-      keep(Task { await withUnsafeContinuation { continuation in gate.withLock { $0 = continuation } } })
+      keep(Task { await withUnsafeContinuation { continuation in gate.continuation.withLock { $0 = continuation } } })
     }
     continuation.finish()
-    gate.withLock { $0 }?.resume()
-    for task in tasks.withLock({ $0 }) { task.cancel() }
+    gate.continuation.withLock { $0 }?.resume()
+    for task in gate.tasks.withLock({ $0 }) { task.cancel() }
   }
 
   @Test func timersAndCallsOfDispatch() {
+    var timers: [any DispatchSourceTimer] = []
     expectLeft("timer of libdispatch") {
       let timer = DispatchSource.makeTimerSource()
       timer.setEventHandler {}
       timer.schedule(deadline: .now() + 1000)
       timer.resume()
-      Self.timers.withLock { $0.append(timer) }
+      timers.append(timer)
     }
-    for timer in Self.timers.withLock({ $0 }) { timer.cancel() }
+    for timer in timers { timer.cancel() }
     expectLeft("asyncAfter") { DispatchQueue.global().asyncAfter(deadline: .now() + 1000) {} }
   }
 

@@ -47,6 +47,14 @@ typedef struct {
 // at most `max`. The program goes on meanwhile. Returns their number.
 uint32_t undead_left_work_since(uint32_t mark, undead_left_work *list, uint32_t max);
 
+// The image that code lies in, for the names of its functions; false if it is in none.
+typedef struct {
+  uintptr_t low, high, bias;
+  bool toolchain;
+  const char *path, *build_id;   // valid until the next check
+} undead_left_module;
+bool undead_left_module_of(uintptr_t address, undead_left_module *module);
+
 // True for a thread that runs code of the program, and is none of a pool.
 bool undead_left_thread(int32_t tid, undead_left_work *work);
 

@@ -86,10 +86,27 @@ enum DeadOwners {
     return handlers
   }
 
-  /// Type of the dead owner of each task that has one.
+  /// Type of the dead owner of each task that has one; that the check of the same moment found, too.
   static func ofTasks(_ heap: LoadedHeap) -> [Int: String] {
     let tasks = handlers(heap).filter { $0.runner == .task }
-    return Dictionary(tasks.map { ($0.holder, $0.owner) }) { first, _ in first }
+    let found = heap.file.snapshot.suspects.lazy.filter { $0.isTaskOfDeadOwner && $0.mechanism != Snapshot.none }
+      .compactMap { suspect -> (Int, String)? in
+        let nodes = heap.file.snapshot.nodes
+        guard let task = heap.graph.block(containing: nodes[Int(suspect.mechanism)].address),
+          let context = heap.graph.block(containing: nodes[Int(suspect.node)].address)
+        else { return nil }
+        return (task, weakType(of: context, heap))
+      }
+    return Dictionary(tasks.map { ($0.holder, $0.owner) } + found) { first, _ in first }
+  }
+
+  /// Type of what a context captured weakly.
+  private static func weakType(of context: Int, _ heap: LoadedHeap) -> String {
+    for edge in heap.graph.edges(of: context) where heap.graph.place(edge).strength == HeapFile.Strength.none {
+      let type = heap.file.snapshot.strings[heap.graph.place(edge).declaredType]
+      if let type = pointee(type) { return type }
+    }
+    return "its owner"
   }
 
   private static func ofDead(_ heap: LoadedHeap) -> [HeapFindingDraft] {

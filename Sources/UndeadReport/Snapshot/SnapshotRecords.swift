@@ -199,6 +199,8 @@ extension Snapshot {
     package var isOfFrame: Bool { kind == 5 }
     /// True for a block of a set with a watched object that nobody owns, whatever word names it.
     var isOutlived: Bool { kind == 8 }
+    /// True for a closure of a task in a loop that knows weakly only what is gone; the task is the mechanism.
+    package var isTaskOfDeadOwner: Bool { kind == 6 }
   }
 
   /// An object that outlived its owner scope.

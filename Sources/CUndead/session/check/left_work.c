@@ -52,6 +52,7 @@ static bool note_task(uintptr_t block, undead_left_work *work) {
   work->status = status >> ABI_TASK_STATUS_SHIFT;
   if (work->status & ABI_TASK_COMPLETE) return false;
   work->frame_count = undead_node_frames(&result, 0, work->frames, UNDEAD_LEFT_FRAMES);
+  if (work->status & (ABI_TASK_RUNNING | ABI_TASK_ENQUEUED)) return true;
   // The runtime has a task of its own for each sleep, which stays when the sleep is cancelled.
   for (uint32_t i = 0; i < work->frame_count; i++)
     if (is_of_program(work->frames[i])) return true;
@@ -65,6 +66,17 @@ static bool calls_job(const uintptr_t *refs) {
     && read_words(isa, &kind, sizeof kind) && (ABI_KIND_READ(kind) == ABI_KIND_TASK || ABI_KIND_READ(kind) == ABI_KIND_JOB);
 }
 
+// The timer of a sleep stays, too, when the sleep is cancelled: whoever made it was called by the concurrency library.
+static bool is_made_by_program(const undead_left_work *work) {
+  const undead_module *runtime =
+    &_swift_concurrency_debug_asyncTaskMetadata ? undead_module_of((uintptr_t)_swift_concurrency_debug_asyncTaskMetadata) : NULL;
+  for (uint32_t i = 0; i < work->frame_count; i++) {
+    if (is_of_program(work->frames[i])) return true;
+    if (runtime && undead_module_of(work->frames[i] - 1) == runtime) return false;
+  }
+  return false;
+}
+
 static bool note_source(const work_search *search, uintptr_t block, uint32_t backtrace, undead_left_work *work) {
   enum { STATE = 2, REFS_WORDS = ABI_SOURCE_HANDLERS / 8 + 1 };
   uintptr_t first, refs, words[REFS_WORDS];
@@ -75,7 +87,7 @@ static bool note_source(const work_search *search, uintptr_t block, uint32_t bac
   if (!source || !words[STATE] || (words[0] != search->timer && words[0] != search->after) || calls_job(words)) return false;
   work->kind = words[0] == search->timer ? UNDEAD_LEFT_TIMER : UNDEAD_LEFT_CALL;
   work->frame_count = undead_backtrace_frames(backtrace, work->frames, UNDEAD_LEFT_FRAMES);
-  return true;
+  return is_made_by_program(work);
 }
 
 static bool visit(void *context, uintptr_t block, uint32_t *word) {
@@ -104,6 +116,13 @@ uint32_t undead_left_work_since(uint32_t mark, undead_left_work *list, uint32_t 
   undead_unlock_checks();
   errno = saved_errno;
   return search.count;
+}
+
+bool undead_left_module_of(uintptr_t address, undead_left_module *module) {
+  const undead_module *found = undead_module_of(address);
+  if (!found) return false;
+  *module = (undead_left_module){found->low, found->high, found->bias, found->toolchain, found->path, found->build_id};
+  return true;
 }
 
 bool undead_left_thread(int32_t tid, undead_left_work *work) {

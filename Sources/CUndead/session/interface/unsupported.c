@@ -75,6 +75,7 @@ bool undead_scope_may_have_leaks(uint32_t scope, uint32_t mark, const void *hold
   return (void)scope, (void)mark, (void)holder, false;
 }
 uint32_t undead_left_work_since(uint32_t mark, undead_left_work *list, uint32_t max) { return (void)mark, (void)list, (void)max, 0; }
+bool undead_left_module_of(uintptr_t address, undead_left_module *module) { return (void)address, (void)module, false; }
 bool undead_left_thread(int32_t tid, undead_left_work *work) { return (void)tid, (void)work, false; }
 uint32_t undead_scopes_held_by_threads(uint32_t *scopes, uint32_t max) { return (void)scopes, (void)max, 0; }
 

@@ -127,6 +127,9 @@ bool undead_is_certainly_type(uintptr_t word);
 size_t undead_name_node(const undead_scan_result *result, uint32_t node, char *text, size_t size);
 // Return addresses that explain a node better than its allocation: the async frames of a task (innermost first).
 uint32_t undead_node_frames(const undead_scan_result *result, uint32_t node, uintptr_t *frames, uint32_t max);
+// The same of the task at `task`. `read` gives two words of memory, or says that it cannot be read.
+typedef bool (*undead_word_reader)(const void *reader, uintptr_t address, uintptr_t words[2]);
+uint32_t undead_async_frames(uintptr_t task, undead_word_reader read, const void *reader, uintptr_t *frames, uint32_t max);
 // Whether one of these functions of the program comes to where it waits again: it is in a loop. False if that is not known: without
 // symbols, and on other processors than x86-64.
 bool undead_frames_loop(const uintptr_t *frames, uint32_t count);

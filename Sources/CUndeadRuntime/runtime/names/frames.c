@@ -10,23 +10,32 @@
 
 enum { MAX_ASYNC_DEPTH = 256 };
 
-uint32_t undead_node_frames(const undead_scan_result *result, uint32_t index, uintptr_t *frames, uint32_t max) {
-  if (index >= result->node_count || result->nodes[index].kind != UNDEAD_KIND_TASK) return 0;
+uint32_t undead_async_frames(uintptr_t task, undead_word_reader read, const void *reader, uintptr_t *frames, uint32_t max) {
   uintptr_t resume[2];   // function, context
   uint32_t count = 0;
-  if (!undead_copy_memory(result->nodes[index].address + ABI_TASK_RESUME_FUNCTION, resume, sizeof resume)) return 0;
+  if (!read(reader, task + ABI_TASK_RESUME_FUNCTION, resume)) return 0;
   uintptr_t function = resume[0], context = resume[1];
   for (int depth = 0; count < max && depth < MAX_ASYNC_DEPTH && undead_is_executable(function); depth++) {
     // Frames are return addresses: the one that is looked up is the byte before. A task that waits for a continuation
     // has the same function in its own record and in the context.
     if (count == 0 || frames[count - 1] != function + 1) frames[count++] = function + 1;
     uintptr_t words[2];   // parent, function that resumes the parent
-    if (!context || (context & 7) || !undead_copy_memory(context, words, sizeof words)) break;
+    if (!context || (context & 7) || !read(reader, context, words)) break;
     if (words[0] == context) break;
     context = words[0];
     function = words[1];
   }
   return count;
+}
+
+static bool read_by_kernel(const void *reader, uintptr_t address, uintptr_t words[2]) {
+  (void)reader;
+  return undead_copy_memory(address, words, 2 * sizeof *words);
+}
+
+uint32_t undead_node_frames(const undead_scan_result *result, uint32_t index, uintptr_t *frames, uint32_t max) {
+  if (index >= result->node_count || result->nodes[index].kind != UNDEAD_KIND_TASK) return 0;
+  return undead_async_frames(result->nodes[index].address, read_by_kernel, NULL, frames, max);
 }
 
 static void add_module_name(undead_text *text, uintptr_t address) {

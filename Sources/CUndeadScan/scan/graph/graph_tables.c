@@ -8,6 +8,7 @@
 #include "runtime/abi.h"
 #include "runtime/layout.h"
 #include "unwind/backtrace.h"
+#include <string.h>
 
 #define TYPE_LIMIT (1u << 18)
 #define SHAPE_LIMIT (1u << 20)
@@ -96,10 +97,17 @@ static uint32_t take_number(undead_graph_tables *tables, undead_index_map *map, 
   return (*count)++;
 }
 
-static uint32_t frames_of_task(uintptr_t block, uintptr_t frames[TASK_FRAMES]) {
-  undead_node node = {.address = block, .kind = UNDEAD_KIND_TASK, .state = UNDEAD_STATE_LIVE};
-  undead_scan_result result = {.nodes = &node, .node_count = 1};
-  return undead_node_frames(&result, 0, frames, TASK_FRAMES);
+// Frames lie in blocks: asking the kernel for each of a million would take seconds.
+static bool read_block(const void *reader, uintptr_t address, uintptr_t words[2]) {
+  const undead_bodies *bodies = reader;
+  uintptr_t block = undead_heap_may_hold(bodies->heap, address) ? undead_heap_block(bodies->heap, address) : 0;
+  bool inside = block && address + 2 * sizeof *words <= block + undead_block_size(block);
+  if (inside) memcpy(words, (const void *)address, 2 * sizeof *words);
+  return inside || undead_copy_memory(address, words, 2 * sizeof *words);
+}
+
+static uint32_t frames_of_task(const undead_bodies *bodies, uintptr_t block, uintptr_t frames[TASK_FRAMES]) {
+  return undead_async_frames(block, read_block, bodies, frames, TASK_FRAMES);
 }
 
 static uint32_t status_of_task(uintptr_t block) { return *(const uint32_t *)(block + ABI_TASK_STATUS) >> ABI_TASK_STATUS_SHIFT; }
@@ -110,7 +118,7 @@ static uint64_t key_of(undead_bodies *bodies, uintptr_t block, size_t size, unde
   if (kind == UNDEAD_KIND_ERROR) return word_at(block + ABI_ERROR_TYPE);
   if (kind == UNDEAD_KIND_TASK) {
     uintptr_t frames[TASK_FRAMES];
-    return undead_hash(frames, frames_of_task(block, frames) * sizeof *frames, status_of_task(block)) >> 8;
+    return undead_hash(frames, frames_of_task(bodies, block, frames) * sizeof *frames, status_of_task(block)) >> 8;
   }
   const undead_layout *layout = kind == UNDEAD_KIND_CLASS ? undead_body_layout(bodies, word_at(block)) : NULL;
   if (!layout || layout->category != UNDEAD_CATEGORY_CF || size < ABI_CF_INFO + 8) return 0;
@@ -124,11 +132,11 @@ static bool begins_with_type(undead_bodies *bodies, uintptr_t word) {
   return undead_module_of(word) != NULL && !undead_is_executable(word);
 }
 
-static void note_frames(undead_graph *graph, undead_graph_type *type) {
+static void note_frames(undead_graph *graph, const undead_bodies *bodies, undead_graph_type *type) {
   if (FRAME_LIMIT - graph->frame_count < TASK_FRAMES) return;
   type->status = status_of_task(type->sample);
   type->first_frame = graph->frame_count;
-  type->frame_count = frames_of_task(type->sample, graph->frames + graph->frame_count);
+  type->frame_count = frames_of_task(bodies, type->sample, graph->frames + graph->frame_count);
   graph->frame_count += type->frame_count;
 }
 
@@ -145,7 +153,7 @@ uint32_t undead_graph_type_of(undead_graph_tables *tables, undead_bodies *bodies
   if (number == UINT32_MAX) return NO_TYPE;
   graph->types[number] =
     (undead_graph_type){.isa = isa, .key = second >> 8, .sample = block, .sample_size = size, .kind = kind};
-  if (kind == UNDEAD_KIND_TASK) note_frames(graph, &graph->types[number]);
+  if (kind == UNDEAD_KIND_TASK) note_frames(graph, bodies, &graph->types[number]);
   return number;
 }
 

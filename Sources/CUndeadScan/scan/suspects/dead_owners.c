@@ -6,7 +6,7 @@
 #include "scan/bodies/references.h"
 #include "scan/suspects/suspect_graph.h"
 
-enum { MOST_DEPTH = 4, LEAST_TABLE = 24, MOST_TABLE = 64 };
+enum { MOST_DEPTH = 4, LEAST_TABLE = 32, MOST_TABLE = 64 };
 
 // What the closures of a task know weakly.
 typedef struct {
@@ -23,9 +23,9 @@ static bool is_gone(const undead_heap *heap, uintptr_t block, undead_kind kind) 
   size_t size = undead_block_size(block);
   if (kind == UNDEAD_KIND_SIDE_TABLE) return undead_is_deiniting(heap, undead_side_table_owner(heap, block, size));
   if (kind != UNDEAD_KIND_OTHER) return undead_is_deiniting(heap, block);
-  // A table whose object was freed: the counts stay as they were.
-  return size >= LEAST_TABLE && size <= MOST_TABLE && word_at(block + ABI_SIDE_TABLE_COUNTS) & ABI_REFCOUNT_DEINITING
-    && !undead_heap_resolve(heap, word_at(block));
+  // A table whose object was freed: the counts stay as they were. Another object may have its place by now.
+  return size >= LEAST_TABLE && size <= MOST_TABLE && word_at(block) && word_at(block) % 16 == 0
+    && word_at(block + ABI_SIDE_TABLE_COUNTS) & ABI_REFCOUNT_DEINITING && (uint32_t)word_at(block + ABI_SIDE_TABLE_WEAK);
 }
 
 static void look_at_capture(void *context, const undead_reference *reference) {

@@ -1,0 +1,69 @@
+// Tasks and timers that go on for an object that is gone. Those that end by themselves, or whose owner lives, are nothing.
+// EXPECT suspect kind=taskOfDeadOwner count=3
+// EXPECT suspect kind=taskOfDeadOwner count=2
+// EXPECT suspect kind=timerOfDeadOwner count=2
+// FLAGS -parse-as-library
+// HEADER ../Support/waiting.h
+import Dispatch
+
+nonisolated(unsafe) var kept: [AnyObject] = []
+nonisolated(unsafe) var feeds: [AsyncStream<Int>.Continuation] = []
+
+final class Poller: @unchecked Sendable {
+  var polls = 0
+  func poll() {
+    Task { [weak self] in
+      while true {
+        arrive()
+        try? await Task.sleep(for: .seconds(600))
+        self?.polls += 1
+      }
+    }
+  }
+  func pollOnce() {
+    Task { [weak self] in
+      arrive()
+      try? await Task.sleep(for: .seconds(600))
+      self?.polls += 1
+    }
+  }
+  func tick(every interval: Double) {
+    let timer = DispatchSource.makeTimerSource()
+    timer.setEventHandler { [weak self] in self?.polls += 1 }
+    timer.schedule(deadline: .now() + 600, repeating: interval)
+    timer.resume()
+    kept.append(timer as AnyObject)
+  }
+}
+
+final class Typed<Element: Sendable>: @unchecked Sendable {
+  var last: Element?
+  func follow(_ stream: AsyncStream<Element>) {
+    Task { [weak self] in
+      arrive()
+      for await element in stream { self?.last = element }
+    }
+  }
+}
+
+@inline(never) func start() {
+  let living = Poller()
+  kept.append(living)
+  living.poll()
+  living.tick(every: 600)
+  for _ in 0..<3 { Poller().poll() }
+  for _ in 0..<3 { Poller().pollOnce() }
+  for _ in 0..<2 { Poller().tick(every: 600) }
+  Poller().tick(every: .infinity)
+  for _ in 0..<2 {
+    let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+    feeds.append(continuation)
+    Typed<Int>().follow(stream)
+  }
+}
+@main struct Main {
+  static func main() async throws {
+    start()
+    wait_until_waiting(9)
+  }
+}
