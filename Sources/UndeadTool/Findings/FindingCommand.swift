@@ -197,7 +197,7 @@ final class FindingCommand {
       let leak = report.leaks.first
       facts["SIGNATURE"] = zombie?.signature ?? leak?.signature
       facts["TYPE"] = zombie?.type ?? leak?.objects.first?.type
-      facts["MESSAGE"] = zombie?.description ?? leak?.description ?? facts["MESSAGE"]
+      facts["MESSAGE"] = facts["MESSAGE"] ?? zombie?.description ?? leak?.description
     }
     return facts.sorted { $0.key < $1.key }.map { name, value in
       Array("UNDEAD_FINDING_\(name)=\(VisibleText.line(String(value.prefix(longest))))".utf8)
