@@ -107,8 +107,6 @@ static void *allocate_in_hook(size_t size, uintptr_t isa, bool anywhere, uintptr
   return block;
 }
 
-static void *take_watched(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp);
-
 static void look_at_clock(void) {
   int64_t time = seconds();
   bool any = by_name;
