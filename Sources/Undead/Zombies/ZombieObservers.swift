@@ -27,7 +27,12 @@ final class ZombieObservers: Sendable {
 
   /// That of `undead run --zombies`, which the instrument took from the environment.
   private static var inheritedPolicy: ZombieSniffer.Policy {
-    ProcessInfo.processInfo.environment["UNDEAD_ZOMBIE_POLICY"] == "report" ? .report : .trap
+    let policy = ProcessInfo.processInfo.environment["UNDEAD_ZOMBIE_POLICY"]
+    return policy == "report" || (policy == nil && isSampledFromOutside) ? .report : .trap
+  }
+
+  private static var isSampledFromOutside: Bool {
+    ProcessInfo.processInfo.environment["UNDEAD_ZOMBIES"] == "sampled"
   }
 
   private static let callback: undead_zombie_handler = { zombie, _ in
@@ -94,6 +99,7 @@ final class ZombieObservers: Sendable {
 
   func setHandler(_ handler: (@Sendable (ZombieLog.Event) -> Void)?) {
     state.withLock { $0.handler = handler }
+    if Self.isSampledFromOutside { Self.startDeliveries() }
     undead_zombies_set_handler(Self.callback, nil)
   }
 
@@ -102,6 +108,7 @@ final class ZombieObservers: Sendable {
   /// - Returns: why nothing can be seen; nil if it can.
   func begin(_ collector: ZombieCollector) -> String? {
     guard drivesInstrument else { return "only the session of the process is told of zombies" }
+    if Self.isSampledFromOutside { Self.startDeliveries() }
     return state.withLock { state in
       if !ZombieSniffer.isActive {
         var options = ZombieSniffer.Options()

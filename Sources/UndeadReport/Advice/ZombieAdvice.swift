@@ -65,8 +65,8 @@ enum ZombieNotes {
     }
     if log.isSampled, counters["missed"] > 0 {
       notes.append(
-        "\(objects(counters["missed"])) that would have been watched were not: a sample keeps to what a million "
-          + "allocations in a second cost")
+        "\(objects(counters["missed"])) that would have been watched were not: a sample keeps to what half a "
+          + "million allocations in a second cost")
     } else if counters["missed"] > 0 {
       notes.append(
         "not kept: \(objects(counters["missed"])) for which there was no memory or no way, so later uses are missed")

@@ -11,6 +11,8 @@ typedef void (*handler)(int);
 typedef handler (*signal_function)(int, handler);
 
 static signal_function next_signal, next_sysv_signal, next___sysv_signal, next_sigset;
+typedef int (*mask_function)(int, const sigset_t *, sigset_t *);
+static mask_function next_pthread_sigmask, next_sigprocmask;
 
 // The default actions that the program set where a handler of ours stands: with their flags and masks.
 static struct sigaction defaults[_NSIG];
@@ -34,6 +36,8 @@ void undead_signal_find_next(void) {
   (void)UNDEAD_NEXT(next_sysv_signal, "sysv_signal");
   (void)UNDEAD_NEXT(next___sysv_signal, "__sysv_signal");
   (void)UNDEAD_NEXT(next_sigset, "sigset");
+  (void)UNDEAD_NEXT(next_pthread_sigmask, "pthread_sigmask");
+  (void)UNDEAD_NEXT(next_sigprocmask, "sigprocmask");
 }
 
 __attribute__((visibility("default"))) int sigaction(
@@ -74,6 +78,22 @@ __attribute__((visibility("default"))) handler sysv_signal(int number, handler w
 
 __attribute__((visibility("default"))) handler __sysv_signal(int number, handler wanted) {
   return set_handler(UNDEAD_NEXT(next___sysv_signal, "__sysv_signal"), number, wanted, SA_RESETHAND | SA_NODEFER);
+}
+
+// A thread that blocks a fault of ours would end the program where the fault is to be reported.
+static int change_mask(mask_function next, int how, const sigset_t *set, sigset_t *old) {
+  sigset_t wanted;
+  bool blocks = set && how != SIG_UNBLOCK;
+  if (blocks) wanted = *set;
+  return next(how, blocks && undead_fault_unblock(&wanted) ? &wanted : set, old);
+}
+
+__attribute__((visibility("default"))) int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
+  return change_mask(UNDEAD_NEXT(next_pthread_sigmask, "pthread_sigmask"), how, set, old);
+}
+
+__attribute__((visibility("default"))) int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
+  return change_mask(UNDEAD_NEXT(next_sigprocmask, "sigprocmask"), how, set, old);
 }
 
 __attribute__((visibility("default"))) handler sigset(int number, handler wanted) {

@@ -12,4 +12,7 @@ void undead_fault_handlers_install(void);
 // ours to keep; else `*result` is what the call is to return.
 bool undead_fault_keep(int signal, const struct sigaction *action, struct sigaction *old, int *result);
 
+// Takes the signals that stand in front out of a set to be blocked. False if they are not in it.
+bool undead_fault_unblock(sigset_t *set);
+
 #pragma GCC visibility pop

@@ -189,6 +189,12 @@ void undead_fault_handlers_install(void) {
   }
 }
 
+bool undead_fault_unblock(sigset_t *set) {
+  bool any = false;
+  for (int i = 0; installed && i < SIGNALS; i++) any |= sigismember(set, handled[i]) == 1 && sigdelset(set, handled[i]) == 0;
+  return any;
+}
+
 bool undead_fault_keep(int signal, const struct sigaction *action, struct sigaction *old, int *result) {
   int index = index_of(signal);
   if (!installed || index < 0) return false;

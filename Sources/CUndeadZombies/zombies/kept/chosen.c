@@ -18,9 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-// A page costs about 5 us, most of it in the kernel: of more blocks in a second than these fewer are chosen, which holds the default
+// A page costs about 6 us, most of it in the kernel: of more blocks in a second than these fewer are chosen, which holds the default
 // rate below half a percent of a processor.
-enum { BLOCKS_A_SECOND = 1000000 };
+enum { BLOCKS_A_SECOND = 500000 };
 enum { WATCHED = 8, WATCHED_SECONDS = 60, WATCHED_BLOCKS = 1 << 16, CALLS_TO_A_LOOK = 4096, ALIGNMENT = 16 };
 // Where the place shows in a backtrace: behind the runtime's functions.
 enum { FRAME_OF_RAW = 1, FRAME_OF_OBJECT = 2 };
@@ -105,8 +105,6 @@ static void *allocate_in_hook(size_t size, uintptr_t isa, bool anywhere, uintptr
   undead_hook_leave();
   return block;
 }
-
-static void *take_watched(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp);
 
 static void look_at_clock(void) {
   int64_t time = seconds();
