@@ -29,11 +29,7 @@ package enum PathWorth: UInt8, Comparable, Sendable, BitwiseCopyable {
 
   /// What the reader of a path has to know; nil if there is nothing to say against it, or if its root says so.
   static func caution(_ evidence: String?) -> String? {
-    switch evidence {
-    case "libraries": "through memory of libraries"
-    case "words": "through memory without a type, whose words may be stale"
-    default: nil
-    }
+    evidence == PathWorth.words.evidence ? "through memory without a type, whose words may be stale" : nil
   }
 }
 
