@@ -84,5 +84,10 @@ import Testing
       Frame(symbol: "App.read() async -> ()", file: "/app/main.swift", line: 3, module: "app"),
     ]
     #expect(Awaited(Backtrace(frames: frames)) != .continuation)
+    var call = Frame(symbol: "Pool.Connection.get() async -> Int", file: "/a/.build/checkouts/pool/a.swift", line: 3, module: "app")
+    call.package = "pool"
+    let wait = Frame(symbol: "Swift.withCheckedContinuation()", module: "libswift_Concurrency.so", system: true)
+    #expect(Awaited(Backtrace(frames: [wait, call, frames[1]])) == .library)
+    #expect(Awaited(Backtrace(frames: [wait, frames[1]])) == .continuation)
   }
 }

@@ -1,6 +1,8 @@
 /// What a suspended task waits for, as far as its stack tells.
 enum Awaited {
   case stream, sequence, continuation, unknown
+  /// A call of a dependency, which has the continuation.
+  case library
 
   init(_ suspended: Backtrace?) {
     let symbols = suspended?.frames.map(\.symbol) ?? []
@@ -8,7 +10,8 @@ enum Awaited {
     self =
       symbols[..<own].contains(where: KnownLibraries.isSequence)
       ? .sequence
-      : symbols.contains(where: KnownTypes.isStream)
+      : suspended?.frames[..<own].contains { $0.package != nil } ?? false
+        ? .library : symbols.contains(where: KnownTypes.isStream)
         ? .stream : symbols.contains(where: KnownTypes.isContinuation) ? .continuation : .unknown
   }
 }
@@ -134,26 +137,30 @@ enum Advice {
   static func waitingTask(_ facts: LeakFacts) -> String? {
     guard facts.rootRole == .task else { return nil }
     let place = place(facts.suspended)
-    if Awaited(facts.suspended) == .sequence { return sequence(facts) + endOfSequence }
+    if let text = library(facts) { return text }
     switch Awaited(facts.suspended) {
     case .stream:
       return "the task waits\(place) for a stream that nothing can feed any more: call finish() on its continuation"
     case .continuation:
       return "the task waits\(place) for a continuation, and nothing can resume it any more: resume it exactly once on "
         + "every path, also when its owner goes away"
-    case .unknown, .sequence:
+    case .unknown, .sequence, .library:
       return "the task is suspended\(place), and nothing can resume it any more: resume its continuation, or finish the "
         + "stream that it waits for"
     }
   }
 
-  private static func sequence(_ facts: LeakFacts) -> String {
-    "the task waits\(place(facts.suspended)) for the next element of a library's sequence"
+  /// A task that waits for what a library will do.
+  private static func library(_ facts: LeakFacts, _ meanwhile: String = "") -> String? {
+    let what: (for: String, end: String)
+    switch Awaited(facts.suspended) {
+    case .sequence: what = ("the next element of a library's sequence", "finish what feeds the sequence")
+    case .library: what = ("a call of a library", "end what it waits for")
+    case .stream, .continuation, .unknown: return nil
+    }
+    return "the task waits\(place(facts.suspended)) for \(what.for)\(meanwhile): \(what.end) when the owner is done, or cancel the "
+      + "task then (the library's own continuation is not yours to resume)"
   }
-
-  private static let endOfSequence =
-    ": finish what feeds the sequence when the owner is done, or cancel the task then (the library's own continuation is "
-    + "not yours to resume)"
 
   /// The function in which a task waits: " in Loader.load()".
   private static func place(_ suspended: Backtrace?) -> String {
@@ -188,10 +195,10 @@ enum Advice {
 
   static func taskCycle(_ facts: LeakFacts) -> String? {
     // A child of `async let` lies in the frame of its parent, which is no task of its own.
-    let holdsContinuation = facts.references.contains { KnownTypes.holdsContinuation(PathStep($0)) }
+    let holdsContinuation = facts.references.contains { $0.package == nil && KnownTypes.holdsContinuation(PathStep($0)) }
     guard facts.roles.contains(.task) || holdsContinuation, let reference = facts.references.first else { return nil }
     let awaited = Awaited(facts.suspended)
-    if awaited == .sequence { return sequence(facts) + ", and holds its owner meanwhile" + endOfSequence }
+    if let text = library(facts, ", and holds its owner meanwhile") { return text }
     if awaited == .stream {
       return "the task waits for a stream that never ends, and holds its owner meanwhile: call finish() on the "
         + "stream's continuation when the owner is done, or cancel the task then (not in a deinit, which the task prevents)"
