@@ -97,6 +97,12 @@ import Testing
     #expect(message { $0.accessTime += 7_200_000_000_000 }.contains("(freed 2 h ago on"))
     #expect(message { $0.deathThread = $0.thread }.hasSuffix(" on the same thread)"))
     #expect(message { $0.deathThreadName = "App" }.hasSuffix(" on thread 47)"))
+    // Threads of libdispatch are called alike.
+    let worker = "oot.default-qos"
+    #expect(message { $0.deathThreadName = worker }.hasSuffix(" on thread \"worker (default)\")"))
+    #expect(
+      message { ($0.thread, $0.threadName, $0.deathThreadName) = (48, worker, worker) }
+        .hasSuffix(" on thread \"worker (default) 47\")"))
     #expect(message { ($0.thread, $0.deathThread) = (47, 40) }.hasSuffix(" on thread \"main\")"))
   }
 
