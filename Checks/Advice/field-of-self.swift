@@ -1,6 +1,6 @@
 // The payload of an enum's case that is the object itself.
 // KEPT BY the field
-// ADVICE `state.busy.0` refers to the object itself: give `state` of App.Machine another value
+// ADVICE `state.busy.0` refers to the object itself: give `state` another value when the object is done
 // FIX give the field another case
 final class Machine {
   enum State {

@@ -1,6 +1,6 @@
 // A continuation that is dropped without being resumed.
 // KEPT BY nothing: the task waits without end
-// ADVICE , and nobody can resume it any more: resume
+// ADVICE , and nothing can resume it any more: resume
 // FIX resume it on the path that was forgotten
 final class Job { var done = false }
 func answer(_ isKnown: Bool, _ next: UnsafeContinuation<Int, Never>) {

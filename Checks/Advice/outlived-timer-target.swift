@@ -1,6 +1,6 @@
 // The target of a timer that was to end with a scope.
 // KEPT BY the timer, and the run loop that keeps it
-// ADVICE holds its target strongly until it is invalidated: call invalidate() when the owner is done
+// ADVICE holds its target strongly until it is invalidated: call invalidate() when the owner goes away
 // FIX `holding: .weak`
 import Undead
 import UndeadRunLoop

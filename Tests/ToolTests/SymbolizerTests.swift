@@ -135,7 +135,8 @@ import Testing
     let end = try #require(file.segments.map { $0.address + $0.memorySize }.max())
     let module = Snapshot.Module(
       low: Self.bias, high: Self.bias + end, bias: Self.bias, path: program, buildID: file.buildID)
-    let function = try #require((0..<end).lazy.compactMap { file.functions().function(at: $0) }.first { $0.name == "outer" })
+    let function = try #require(
+      (0..<end).lazy.compactMap { file.functions().function(at: $0) }.first { $0.name == "outer" })
     let addresses = (function.address..<function.address + function.size).map { $0 + Self.bias }
     let frames = Symbolizer().symbolize(addresses, modules: [module]).symbols.frames.values.joined()
     #expect(frames.contains { $0.isNear && [9, 11].contains($0.line) })

@@ -232,4 +232,19 @@ import UndeadReport
     #expect(text.contains("Resident memory: +5.7 MB/min"))
     #expect(text.contains("No block that is alive accounts for it") == !blocksGrow)
   }
+
+  /// What each object of a growing type has grows with it: that is one cause.
+  @Test func partsOfAGrowingTypeAreNoOtherCause() {
+    let storage = "Swift._ContiguousArrayStorage<App.Session>"
+    let origins = GrowthOrigins([
+      "App.Request": .init(owner: "App.Session"), "App.Header": .init(owner: "App.Request"),
+      "App.Left": .init(owner: "App.Right"), "App.Right": .init(owner: "App.Left"),
+      "App.Log": .init(owner: "App.Cache"),
+    ])
+    let growing: Set = ["App.Session", "App.Request", "App.Header", "App.Left", "App.Right", "App.Log", storage]
+    for part in ["App.Request", "App.Header", storage] {
+      #expect(origins.owner(of: part, among: growing) == "App.Session")
+    }
+    for cause in ["App.Session", "App.Left", "App.Log"] { #expect(origins.owner(of: cause, among: growing) == nil) }
+  }
 }

@@ -281,7 +281,7 @@ import UndeadTestSupport
 
   @Test func memoryOfItsOwn() throws {
     let heap = Self.loop("slots", type: "Swift.UnsafeMutablePointer<App.Owner>", through: .other)
-    #expect(try Self.advice(heap).hasPrefix("`slots` of App.Owner points to memory that holds the way back"))
+    #expect(try Self.advice(heap).hasPrefix("`slots` of App.Owner points to memory that holds its owner"))
   }
 
   @Test func variableOfTheClosure() throws {
@@ -317,7 +317,7 @@ import UndeadTestSupport
     var heap = SyntheticHeap()
     let stream = SyntheticHeap.Function.system("Swift.AsyncStream.Iterator.next()", "libswift_Concurrency.so")
     _ = heap.node("Task", kind: .task, waiting: [stream, .app("App.read()")])
-    #expect(try Self.advice(heap).hasPrefix("the task waits in App.read() for a stream that nobody can feed"))
+    #expect(try Self.advice(heap).hasPrefix("the task waits in App.read() for a stream that nothing can feed"))
   }
 
   @Test func everySuspectHasAdvice() throws {

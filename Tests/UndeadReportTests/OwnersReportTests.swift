@@ -69,7 +69,7 @@ import Testing
               ^^^^^^^
 
           allocated  in App.load() at /app/main.swift:31
-          advice     nobody else owns these objects, they only hold each other: unless that function of the thread still
+          advice     nothing else owns these objects, they only hold each other: unless that function of the thread still
                      uses them, they have leaked; `parent` of App.Child seems to refer back to what holds it: declare it
                      `weak` (`unowned` if it never outlives that object)
 

@@ -175,8 +175,8 @@ import UndeadSystem
             #0  App.new() at /app/main.swift:1
             #1  main at /app/main.swift:90
 
-        GROWN  retain cycle of App.Owner from App.makePair(): 2 -> 3
-        GONE   unreferenced App.Gone from App.gone(): 1 -> 0
+        GROWN  retain cycle of App.Owner and App.Child from App.makePair(): 2 -> 3
+        GONE   App.Gone that nothing refers to from App.gone(): 1 -> 0
 
         undead: 1 new, 1 grown, 0 less, 1 gone, 0 unchanged
 

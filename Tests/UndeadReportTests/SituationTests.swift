@@ -21,7 +21,8 @@ import Testing
 
   private static func remedy(_ captures: String?, in function: String = "App.View.body()") -> String {
     let closure = Frame(symbol: "closure #1 in \(function)", file: "/app/a.swift", line: 1, module: "app")
-    return Advice.remedy(Reference(type: "App.Model", field: "action", closure: closure, captures: captures), "App.Model")
+    return Advice.remedy(
+      Reference(type: "App.Model", field: "action", closure: closure, captures: captures), "App.Model")
   }
 
   @Test func capturesAreNamedAsTheSourceHasThem() {
@@ -54,10 +55,12 @@ import Testing
     let back = Reference(type: "App.Track", field: "player", fieldType: "App.Player")
     let payload = Reference(type: "App.Player", field: "state.playing", fieldType: "App.Track")
     let text = try #require(Self.cycle(payload, back))
-    #expect(text.hasPrefix("make `App.Track.player` `weak` or `unowned` if it does not own its object, or give `state`"))
+    #expect(
+      text.hasPrefix("make `App.Track.player` `weak` or `unowned` if it does not own its object, or give `state`"))
     let own = try #require(Self.cycle(Reference(type: "App.Node", field: "state.busy.0", fieldType: "App.Node")))
     #expect(own.contains("give `state` of App.Node another value") && !own.contains("weak"))
-    let nameless = try #require(Self.cycle(Reference(type: "App.A", field: "+80"), Reference(type: "App.B", field: "+16")))
+    let nameless = try #require(
+      Self.cycle(Reference(type: "App.A", field: "+80"), Reference(type: "App.B", field: "+16")))
     #expect(!nameless.contains("+80"))
     let path = [PathStep(type: "App.A", field: "+80", fieldType: nil), PathStep(type: "App.B", field: "")]
     #expect(Advice.text(for: path)?.contains("+80") == false)
@@ -84,5 +87,11 @@ import Testing
       Frame(symbol: "App.read() async -> ()", file: "/app/main.swift", line: 3, module: "app"),
     ]
     #expect(Awaited(Backtrace(frames: frames)) != .continuation)
+    var call = Frame(
+      symbol: "Pool.Connection.get() async -> Int", file: "/a/.build/checkouts/pool/a.swift", line: 3, module: "app")
+    call.package = "pool"
+    let wait = Frame(symbol: "Swift.withCheckedContinuation()", module: "libswift_Concurrency.so", system: true)
+    #expect(Awaited(Backtrace(frames: [wait, call, frames[1]])) == .library)
+    #expect(Awaited(Backtrace(frames: [wait, frames[1]])) == .continuation)
   }
 }

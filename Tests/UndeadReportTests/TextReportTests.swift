@@ -69,7 +69,7 @@ import Testing
                   captures self → App.Model  ↺
 
           allocated  in main at /app/main.swift:160
-          with it    1 × XCTest.XCTestCaseRun (80 bytes), 1 × App.Model (32 bytes)
+          with it    1 × App.Model (32 bytes), 1 × XCTest.XCTestCaseRun (80 bytes)
           advice     `delegate` of App.Subject refers back to what holds it: declare it `weak`
 
           stack of the allocation:

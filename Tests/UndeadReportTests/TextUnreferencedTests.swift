@@ -14,8 +14,8 @@ import Testing
 
           waits in   App.Mailbox.next() at /app/main.swift:85
           allocated  in App.spawn() at /app/main.swift:80
-          with it    3 × async frames (3.0 KB), 3 × App.Mailbox (96 bytes)
-          advice     the task waits in App.Mailbox.next() for a continuation, and nobody can resume it any more: resume
+          with it    3 × App.Mailbox (96 bytes), 3 × async frames (3.0 KB)
+          advice     the task waits in App.Mailbox.next() for a continuation, and nothing can resume it any more: resume
                      it exactly once on every path, also when its owner goes away
 
           stack of the allocation:
@@ -138,7 +138,7 @@ import Testing
         LEAK 1 of 1  App.Job that nothing refers to  (1 object, 32 bytes)
 
           allocated  in App.submit() at /app/main.swift:140
-          advice     only an unreachable block of C code (malloc block) refers to it: whoever lost that block, for
+          advice     only an unreachable block of C code (malloc block) refers to it: the code that lost that block, for
                      example a dispatch block that never ran, did not release the object
 
           stack of the allocation:

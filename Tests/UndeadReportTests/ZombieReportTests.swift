@@ -34,8 +34,8 @@ import Testing
             #1  App.run() at /app/App.swift:21
             #2  main at /app/App.swift:30
 
-          advice     the reference does not keep the object alive (`unowned(unsafe)`, `Unmanaged`, or a release too many
-                     before): hold the Poller strongly or `weak` where it is used
+          advice     the reference does not keep the object in memory (`unowned(unsafe)`, `Unmanaged`, or a release too
+                     many before): hold the Poller strongly or `weak` where it is used
 
         undead: no leaks, 1 zombie
 
@@ -97,6 +97,12 @@ import Testing
     #expect(message { $0.accessTime += 7_200_000_000_000 }.contains("(freed 2 h ago on"))
     #expect(message { $0.deathThread = $0.thread }.hasSuffix(" on the same thread)"))
     #expect(message { $0.deathThreadName = "App" }.hasSuffix(" on thread 47)"))
+    // Threads of libdispatch are called alike.
+    let worker = "oot.default-qos"
+    #expect(message { $0.deathThreadName = worker }.hasSuffix(" on thread \"worker (default)\")"))
+    #expect(
+      message { ($0.thread, $0.threadName, $0.deathThreadName) = (48, worker, worker) }
+        .hasSuffix(" on thread \"worker (default) 47\")"))
     #expect(message { ($0.thread, $0.deathThread) = (47, 40) }.hasSuffix(" on thread \"main\")"))
   }
 
@@ -140,7 +146,7 @@ import Testing
       }
     ).summary.notes
     #expect(notes.contains { $0.hasPrefix("15 of 1000 dead objects had to leave the quarantine (10 for its bytes, 5") })
-    #expect(notes.contains { $0.hasPrefix("somebody still held 2 dead objects") })
+    #expect(notes.contains { $0.hasPrefix("something still held 2 dead objects") })
     #expect(notes.contains { $0.hasPrefix("not kept: 3 objects") })
     #expect(notes.contains { $0.hasPrefix("7 objects got no guard pages") })
     #expect(notes.contains { $0.hasPrefix("not listed: 9 uses") })

@@ -89,7 +89,8 @@ package enum HeapDiffText {
     }
     if !growth.retainPath.isEmpty, !isUnreachable(growth) { add("kept by", path(growth.retainPath, options)) }
     // That there are no backtraces is a note on the whole.
-    for (place, site) in growth.sites.prefix(siteLimit).enumerated() where site.allocation.firstOwnFrame ?? site.allocation.frames.last != nil {
+    for (place, site) in growth.sites.prefix(siteLimit).enumerated()
+    where site.allocation.firstOwnFrame ?? site.allocation.frames.last != nil {
       let margin = site.margin.map { "\u{B1} \(Quantity.grouped($0.count)) " } ?? ""
       let isTold = growth.sites.count > 1 || site.margin != nil
       let count = isTold ? "\(signed(site.after.count.minus(site.before.count))) \(margin)" : ""
@@ -188,7 +189,9 @@ package enum HeapDiffText {
 package enum Number {
   /// Storage by the name of the collection that it is of: `Array<App.Item>` for `Swift._ContiguousArrayStorage<App.Item>`.
   package static func readable(_ type: String) -> String {
-    for (storage, name) in storageNames where type.hasPrefix(storage) { return TypeName.elided(name + type.dropFirst(storage.count)) }
+    for (storage, name) in storageNames where type.hasPrefix(storage) {
+      return TypeName.elided(name + type.dropFirst(storage.count))
+    }
     return TypeName.elided(type)
   }
 

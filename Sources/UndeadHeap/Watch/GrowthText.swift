@@ -21,7 +21,9 @@ package enum GrowthText {
       lines += (parts[type.name] ?? []).prefix(most).map { part in
         "    with it \(Number.readable(part.name)): now \(now(part))"
       }
-      if let rest = parts[type.name]?.dropFirst(most), !rest.isEmpty { lines.append("    and \(Quantity.of(rest.count, "more type"))") }
+      if let rest = parts[type.name]?.dropFirst(most), !rest.isEmpty {
+        lines.append("    and \(Quantity.of(rest.count, "more type"))")
+      }
       lines.append("")
     }
     if let all = findings.all {

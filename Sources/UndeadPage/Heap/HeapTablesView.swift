@@ -171,7 +171,9 @@ struct HeapTablesView {
             }
             let unknown = shown.lazy.filter(\.frames.isEmpty).map(\.row)
             if !unknown.isEmpty {
-              self.row(Quantity.of(unknown.count, "type"), unknown.total(\.count), unknown.reduce(0) { $0 + $1.bytes }, &html) {
+              self.row(
+                Quantity.of(unknown.count, "type"), unknown.total(\.count), unknown.reduce(0) { $0 + $1.bytes }, &html
+              ) {
                 $0.text("unknown")
               }
             }

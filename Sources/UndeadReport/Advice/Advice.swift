@@ -1,6 +1,8 @@
 /// What a suspended task waits for, as far as its stack tells.
 enum Awaited {
   case stream, sequence, continuation, unknown
+  /// A call of a dependency, which has the continuation.
+  case library
 
   init(_ suspended: Backtrace?) {
     let symbols = suspended?.frames.map(\.symbol) ?? []
@@ -8,8 +10,10 @@ enum Awaited {
     self =
       symbols[..<own].contains(where: KnownLibraries.isSequence)
       ? .sequence
-      : symbols.contains(where: KnownTypes.isStream)
-        ? .stream : symbols.contains(where: KnownTypes.isContinuation) ? .continuation : .unknown
+      : suspended?.frames[..<own].contains { $0.package != nil } ?? false
+        ? .library
+        : symbols.contains(where: KnownTypes.isStream)
+          ? .stream : symbols.contains(where: KnownTypes.isContinuation) ? .continuation : .unknown
   }
 }
 
@@ -155,26 +159,32 @@ enum Advice {
   static func waitingTask(_ facts: LeakFacts) -> String? {
     guard facts.rootRole == .task else { return nil }
     let place = place(facts.suspended)
-    if Awaited(facts.suspended) == .sequence { return sequence(facts) + endOfSequence }
+    if let text = library(facts) { return text }
     switch Awaited(facts.suspended) {
     case .stream:
       return "the task waits\(place) for a stream that nothing can feed any more: call finish() on its continuation"
     case .continuation:
       return "the task waits\(place) for a continuation, and nothing can resume it any more: resume it exactly once on "
         + "every path, also when its owner goes away"
-    case .unknown, .sequence:
-      return "the task is suspended\(place), and nothing can resume it any more: resume its continuation, or finish the "
+    case .unknown, .sequence, .library:
+      return
+        "the task is suspended\(place), and nothing can resume it any more: resume its continuation, or finish the "
         + "stream that it waits for"
     }
   }
 
-  private static func sequence(_ facts: LeakFacts) -> String {
-    "the task waits\(place(facts.suspended)) for the next element of a library's sequence"
+  /// A task that waits for what a library will do.
+  private static func library(_ facts: LeakFacts, _ meanwhile: String = "") -> String? {
+    let what: (for: String, end: String)
+    switch Awaited(facts.suspended) {
+    case .sequence: what = ("the next element of a library's sequence", "finish what feeds the sequence")
+    case .library: what = ("a call of a library", "end what it waits for")
+    case .stream, .continuation, .unknown: return nil
+    }
+    return
+      "the task waits\(place(facts.suspended)) for \(what.for)\(meanwhile): \(what.end) when the owner is done, or cancel the "
+      + "task then (the library's own continuation is not yours to resume)"
   }
-
-  private static let endOfSequence =
-    ": finish what feeds the sequence when the owner is done, or cancel the task then (the library's own continuation is "
-    + "not yours to resume)"
 
   /// The function in which a task waits: " in Loader.load()".
   private static func place(_ suspended: Backtrace?) -> String {
@@ -209,15 +219,19 @@ enum Advice {
 
   static func taskCycle(_ facts: LeakFacts) -> String? {
     // A child of `async let` lies in the frame of its parent, which is no task of its own.
-    let holdsContinuation = facts.references.contains { KnownTypes.holdsContinuation(PathStep($0)) }
+    let holdsContinuation = facts.references.contains {
+      $0.package == nil && KnownTypes.holdsContinuation(PathStep($0))
+    }
     guard facts.roles.contains(.task) || holdsContinuation, let reference = facts.references.first else { return nil }
     let awaited = Awaited(facts.suspended)
-    if awaited == .sequence { return sequence(facts) + ", and holds its owner meanwhile" + endOfSequence }
+    if let text = library(facts, ", and holds its owner meanwhile") { return text }
     if awaited == .stream {
       return "the task waits for a stream that never ends, and holds its owner meanwhile: call finish() on the "
         + "stream's continuation when the owner is done, or cancel the task then (not in a deinit, which the task prevents)"
     }
-    if awaited == .continuation || !facts.roles.contains(.task) || facts.types.contains(where: KnownTypes.isContinuationCanary) {
+    if awaited == .continuation || !facts.roles.contains(.task)
+      || facts.types.contains(where: KnownTypes.isContinuationCanary)
+    {
       return
         "the task waits\(place(facts.suspended)) for a continuation that only the cycle itself holds: resume it exactly once on "
         + "every path, also when its owner is done or the task is cancelled (withTaskCancellationHandler); a weak "
@@ -327,7 +341,8 @@ enum Advice {
     case "variable": "strongly captures the variable that refers to its owner"
     case CapturedNames.structSelf, CapturedNames.enumSelf:
       "captures `self`, a value that holds \(TypeName.unspecialized(target)), strongly"
-    case let part? where part.hasPrefix("."): "strongly captures a value with \(TypeName.unspecialized(target)) in `\(part)`"
+    case let part? where part.hasPrefix("."):
+      "strongly captures a value with \(TypeName.unspecialized(target)) in `\(part)`"
     case let captures? where captures.hasPrefix("variable "):
       "captures the variable `\(captures.dropFirst("variable ".count))` strongly"
     case let captures?: "captures `\(captures)` strongly"
@@ -337,12 +352,13 @@ enum Advice {
 
   /// Optimised code has no names of what a closure captures. Where `self` is a value, it cannot be captured weakly itself.
   static func remedy(_ reference: Reference, _ target: String) -> String {
-    let listed = "name it in the capture list, with `weak` before it"
+    let listed = "name the variable that refers to it in the capture list, with `weak` before it"
     let captures = reference.captures.map { $0.hasPrefix("variable ") ? String($0.dropFirst("variable ".count)) : $0 }
     guard let captured = captures, captured != "variable" else {
       let outer = reference.closure.flatMap { SymbolText.enclosingType(ofClosure: $0.symbol) }
       guard let outer, outer.contains(".") else { return listed }
-      return "\(listed); if it is a property of `self` and \(outer) is a value, as `[weak name = self.property]`"
+      return "\(listed); if that is a property of `self` and \(outer) is a value, give it a name there "
+        + "(`[weak name = self.property]`)"
     }
     switch captured {
     case CapturedNames.structSelf:
@@ -352,7 +368,8 @@ enum Advice {
     default: break
     }
     let parts = captured.split(separator: ".")
-    guard let name = parts.last, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }), !name.allSatisfy(\.isNumber)
+    guard let name = parts.last, name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }),
+      !name.allSatisfy(\.isNumber)
     else { return listed }
     if captured.hasPrefix(".") { return "name it in the capture list, as `[weak \(name) = value.\(name)]`" }
     return parts.count == 1
@@ -398,16 +415,17 @@ enum Advice {
     guard facts.references.count == 1, let reference = facts.references.first, reference.field.contains("[") else {
       return nil
     }
-    return "`\(FieldRemedy.whole(reference.field))` holds the very object that it belongs to: remove it from there before the "
+    return
+      "`\(FieldRemedy.whole(reference.field))` holds the very object that it belongs to: remove it from there before the "
       + "last use, or keep it weakly"
   }
 
   static func selfReference(_ facts: LeakFacts) -> String? {
-    guard facts.references.count == 1, let reference = facts.references.first,
-      let end = FieldRemedy.ending(reference)
-    else { return nil }
-    let weakly = FieldRemedy.canBeWeak(reference) ? ", or make it `weak`" : ""
-    return "`\(reference.field)` refers to the object itself: \(end) when the object is done\(weakly)"
+    guard facts.references.count == 1, let reference = facts.references.first, !reference.isNameless else { return nil }
+    let start = "`\(reference.field)` refers to the object itself: "
+    return FieldRemedy.canBeWeak(reference)
+      ? start + "set it to nil when the object is done, or make it `weak`"
+      : start + "give `\(reference.field.prefix { $0 != "." })` another value when the object is done"
   }
 
   static func backReference(_ facts: LeakFacts) -> String? {
@@ -426,7 +444,8 @@ enum Advice {
     guard facts.references.count == 2, let owner = facts.references.first, owner.field.contains("["),
       let back = facts.references.last, !back.field.contains("["), back.package == nil
     else { return nil }
-    return "`\(back.field)` of \(back.type) refers back to what holds it in `\(FieldRemedy.whole(owner.field))`: declare it "
+    return
+      "`\(back.field)` of \(back.type) refers back to what holds it in `\(FieldRemedy.whole(owner.field))`: declare it "
       + "`weak` (`unowned` if it never outlives that object)"
   }
 
@@ -459,7 +478,8 @@ enum Advice {
     let chosen = !candidates.isEmpty ? candidates : own
     let (names, areOwning) = (names(chosen), candidates.isEmpty && !own.isEmpty)
     if names.isEmpty {
-      return "no field of the program's has a name here: look for what refers to \(facts.references[0].type), and end that "
+      return
+        "no field of the program's has a name here: look for what refers to \(facts.references[0].type), and end that "
         + "when the objects are done"
     }
     let clear = chosen.contains(where: FieldRemedy.canBeNil)
@@ -472,11 +492,13 @@ enum Advice {
         + (clear ? ", or set one to nil when the objects are done" : "") + ": \(list(names))"
     case (1, true):
       "\(names[0]) seems to own its object: when the objects are done "
-        + (clear ? "set it to nil, or call" : "call") + " what ends it (cancel, finish); make it `weak` only if it is not "
+        + (clear ? "set it to nil, or call" : "call")
+        + " what ends it (cancel, finish); make it `weak` only if it is not "
         + "meant to own"
     case (_, true):
       "these references all seem to own their objects: when the objects are done "
-        + (clear ? "set one to nil, or call" : "call") + " what ends it (cancel, finish); make one `weak` only if it is not "
+        + (clear ? "set one to nil, or call" : "call")
+        + " what ends it (cancel, finish); make one `weak` only if it is not "
         + "meant to own: \(list(names))"
     }
   }

@@ -50,7 +50,8 @@ struct LeakFacts {
 extension LeakFacts {
   /// What is known of a suspect, an object that outlived its scope, or a use of a deallocated one.
   init(
-    heldBy kind: LeakReport.Suspect.Kind? = nil, holdsBack: [Reference] = [], suspended: Backtrace? = nil, type: String = ""
+    heldBy kind: LeakReport.Suspect.Kind? = nil, holdsBack: [Reference] = [], suspended: Backtrace? = nil,
+    type: String = ""
   ) {
     self.init(
       isCycle: false, references: holdsBack, lazyFields: [], rootType: type, rootRole: .program, roles: [], types: [],

@@ -41,12 +41,15 @@ enum LibraryAdvice {
 
   static func assignment(_ facts: LeakFacts) -> String? {
     guard let keeper = keeper(facts), facts.references.contains(where: isAssignment) else { return nil }
-    return "assign(to:on:) holds its object, which leads to the subscription by \(keeper): use sink with `[weak self]` instead, "
+    return
+      "assign(to:on:) holds its object, which leads to the subscription by \(keeper): use sink with `[weak self]` instead, "
       + "or cancel the subscription when the object is done"
   }
 
   static func subscription(_ facts: LeakFacts) -> String? {
-    guard let keeper = keeper(facts), let index = facts.references.firstIndex(where: \.holdsOwnClosure) else { return nil }
+    guard let keeper = keeper(facts), let index = facts.references.firstIndex(where: \.holdsOwnClosure) else {
+      return nil
+    }
     let (closure, captured) = (facts.references[index], facts.target(of: index))
     return "the closure of the subscription \(Advice.captures(closure, captured)), which leads to the subscription by "
       + "\(keeper): \(Advice.remedy(closure, captured)), or cancel the subscription when the owner is done"

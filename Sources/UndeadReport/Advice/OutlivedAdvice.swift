@@ -26,16 +26,17 @@ enum OutlivedAdvice {
 
   static func loopBlock(_ facts: LeakFacts) -> String? {
     guard let what = loopItem(facts), let step = facts.holder, step.reference.holdsClosure else { return nil }
-    return "the block of the \(what) \(captures(step)): \(Advice.remedy(step.reference, facts.type)), and call invalidate() "
-      + "when the owner is done"
+    return
+      "the block of the \(what) \(captures(step)): \(Advice.remedy(step.reference, facts.type)), and call invalidate() "
+      + "when the owner goes away"
   }
 
   static func loopTarget(_ facts: LeakFacts) -> String? {
     guard let what = loopItem(facts) else { return nil }
     let weakly =
       facts.path.first?.item == "display link" ? "give it a WeakProxy as its target" : "make it with `holding: .weak`"
-    return "the \(what) holds its target strongly until it is invalidated: call invalidate() when the owner is done "
-      + "(not in its deinit, which never runs), or \(weakly)"
+    return "the \(what) holds its target strongly until it is invalidated: call invalidate() when the owner goes "
+      + "away (its deinit cannot, it never runs), or \(weakly)"
   }
 
   static func heldByTimer(_ facts: LeakFacts) -> String? {
@@ -54,7 +55,7 @@ enum OutlivedAdvice {
   static func continuation(_ facts: LeakFacts) -> String? {
     guard isOfTask(facts), facts.holders.contains(where: { KnownTypes.holdsContinuation($0) }) else { return nil }
     return
-      "a task that waits for a continuation holds it: resume the continuation exactly once on every path, even when "
+      "a task that waits for a continuation holds it: resume the continuation exactly once on every path, also when "
       + "the scope ends or the task is cancelled (withTaskCancellationHandler); a weak `self` would not wake the task"
   }
 
@@ -73,7 +74,8 @@ enum OutlivedAdvice {
   /// A closure that the library itself made is nothing that the programmer can change.
   static func closureInLibrary(_ facts: LeakFacts) -> String? {
     guard let step = facts.holder, isForeign(step), step.reference.holdsOwnClosure else { return nil }
-    return "\(stored(step)): \(Advice.remedy(step.reference, facts.type)), or end what it was given to when the scope ends "
+    return
+      "\(stored(step)): \(Advice.remedy(step.reference, facts.type)), or end what it was given to when the scope ends "
       + "(\(LibraryAdvice.endings))"
   }
 
@@ -128,7 +130,8 @@ enum OutlivedAdvice {
   }
 
   static func local(_ facts: LeakFacts) -> String? {
-    guard facts.holders.isEmpty, let root = facts.root, ["stack", "register"].contains(root.kind), root.owned != 0 else {
+    guard facts.holders.isEmpty, let root = facts.root, ["stack", "register"].contains(root.kind), root.owned != 0
+    else {
       return nil
     }
     return "a local variable or argument of a call that has not returned (\(root.name)) still refers to it: let the "

@@ -34,7 +34,8 @@ enum ZombieAdvice {
 
   static func timerTarget(_ facts: LeakFacts) -> String? {
     guard facts.use == "timerTarget" else { return nil }
-    return "the timer does not retain its target: invalidate it before the \(type(facts)) is deallocated, or give it a weak "
+    return
+      "the timer does not retain its target: invalidate it before the \(type(facts)) is deallocated, or give it a weak "
       + "target"
   }
 

@@ -43,7 +43,9 @@ struct ReferenceChain {
     }
     // The context of a closure that captures one object is that object.
     if edges.count == 1, function != 0 { result.captures = frames.name(ofCapture: 0, at: function) }
-    if let closure = result.closure, result.captures == nil, let last = edges.last, capturesSelf(closure, Int(snapshot.edges[last].to), names) {
+    if let closure = result.closure, result.captures == nil, let last = edges.last,
+      capturesSelf(closure, Int(snapshot.edges[last].to), names)
+    {
       result.captures = "self"
     }
     result.package = frames.packages.package(ofType: result.type)

@@ -72,7 +72,9 @@ struct SuspectBuilder {
         ? Advice.text(for: path)
         : Advice.text(
           for: kind, holdsBack: holdsBack, suspended: suspended, isOfFrame: isOfFrame(path, references),
-          isOfContinuation: path.contains { KnownTypes.holdsContinuation($0) && !$0.type.hasPrefix("Swift.Async") }),
+          isOfContinuation: path.contains {
+            KnownTypes.holdsContinuation($0) && $0.package == nil && !$0.type.hasPrefix("Swift.Async")
+          }),
       test: test)
     if isWeak, !back.isEmpty { suspect.holdsBackWeakly = true }
     suspect.references = references

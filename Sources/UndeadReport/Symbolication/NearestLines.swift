@@ -22,12 +22,16 @@ enum NearestLines {
     for (owner, answer) in zip(owners, tool.answers(to: requests).locations) {
       guard let answer, var known = images[owner.image].locations[owner.address] else { continue }
       if isResumed(known) {
-        if answer.count > 1, answer.last?.function == known[0].function, answer.first?.line == known[0].line { known = answer }
+        if answer.count > 1, answer.last?.function == known[0].function, answer.first?.line == known[0].line {
+          known = answer
+        }
         images[owner.image].locations[owner.address] = known
         continue
       }
       for place in known.indices where isZero(known[place]) {
-        guard let near = answer.first(where: { $0.function == known[place].function && $0.line != nil }) else { continue }
+        guard let near = answer.first(where: { $0.function == known[place].function && $0.line != nil }) else {
+          continue
+        }
         known[place].file = near.file
         known[place].line = near.line
         known[place].isOfNoLine = false
