@@ -43,9 +43,19 @@ static uintptr_t lowest_in_use(undead_interval stack, uintptr_t low) {
   return interrupted && interrupted - UNDEAD_RED_ZONE < above.low ? interrupted - UNDEAD_RED_ZONE : above.low;
 }
 
+// Without the frame of the handler that stopped the thread: of the registers in it, those that are in use are roots by themselves.
+static void add_part(undead_root_search *search, const undead_stopped_thread *thread, uintptr_t low, uintptr_t high) {
+  uintptr_t gap = thread->handler_low & ~(uintptr_t)7, end = (thread->handler_high + 7) & ~(uintptr_t)7;
+  if (gap < low) gap = low;
+  if (end > high) end = high;
+  if (gap >= end) gap = end = high;
+  undead_root_add(search, low, gap, UNDEAD_ROOT_STACK, thread->tid);
+  undead_root_add(search, end, high, UNDEAD_ROOT_STACK, thread->tid);
+}
+
 typedef struct {
   undead_root_search *search;
-  int32_t tid;
+  const undead_stopped_thread *thread;
   undead_interval limits;
 } stack_pages;
 
@@ -53,13 +63,13 @@ static void add_stack_pages(void *context, const undead_mapping *mapping, undead
   const stack_pages *pages = context;
   uintptr_t low = run.low > pages->limits.low ? run.low : pages->limits.low;
   uintptr_t high = run.high < pages->limits.high ? run.high : pages->limits.high;
-  if (mapping->readable) undead_root_add(pages->search, low, high, UNDEAD_ROOT_STACK, pages->tid);
+  if (mapping->readable) add_part(pages->search, pages->thread, low, high);
 }
 
 // Only the pages that were touched: the rest may be large.
-static void add_touched(undead_root_search *search, int32_t tid, uintptr_t low, uintptr_t high) {
+static void add_touched(undead_root_search *search, const undead_stopped_thread *thread, uintptr_t low, uintptr_t high) {
   const undead_mapping *mapping;
-  stack_pages pages = {search, tid, {low, high}};
+  stack_pages pages = {search, thread, {low, high}};
   for (uintptr_t at = low; at < high && (mapping = undead_mapping_of(at)); at = mapping->high) {
     uintptr_t end = mapping->high < high ? mapping->high : high;
     undead_pages_each(&search->pages, mapping, at, end, add_stack_pages, &pages);
@@ -85,7 +95,7 @@ static void add_other_stack(undead_root_search *search, const undead_stopped_thr
   undead_interval other = {low & ~(uintptr_t)7, block ? block + undead_block_size(block) : mapping->high};
   if (other.high > sp + MOST_OTHER_BYTES) other.high = sp + MOST_OTHER_BYTES;
   if (other.low < mapping->low) other.low = mapping->low;
-  undead_root_add(search, other.low, other.high, UNDEAD_ROOT_STACK, thread->tid);
+  add_part(search, thread, other.low, other.high);
   undead_intervals_add(&search->excluded, other.low, other.high);
 }
 
@@ -99,12 +109,12 @@ static bool add_stack(undead_root_search *search, const undead_stopped_thread *t
   if (undead_in(stack, sp)) low = lowest_in_use((undead_interval){stack.low, top}, low);
   if (undead_in(stack, sp) && low > stack.low) {
     if (!caller && undead_stale_is_idle(search->stale, thread, low & ~(uintptr_t)7, top)) return false;
-    undead_root_add(search, low & ~(uintptr_t)7, top, UNDEAD_ROOT_STACK, thread->tid);
+    add_part(search, thread, low & ~(uintptr_t)7, top);
     return true;
   }
   if (!undead_in(stack, sp)) add_other_stack(search, thread, low);
   // Where it left its own stack is not known: all of it counts.
-  if (stack.low < top) add_touched(search, thread->tid, stack.low, top);
+  if (stack.low < top) add_touched(search, thread, stack.low, top);
   return true;
 }
 

@@ -40,6 +40,8 @@ static void wake_all(uint32_t *word) {
   undead_raw6(SYS_futex, (long)word, FUTEX_WAKE, INT_MAX, 0, 0, 0);
 }
 
+#define SAVED_BYTES 256u
+
 static void note_registers(undead_world *world, undead_stopped_thread *thread, const ucontext_t *context) {
   for (int i = 0; i < UNDEAD_GENERAL_REGISTERS; i++) thread->general[i] = undead_context_general(context, i);
   thread->pc = undead_context_pc(context);
@@ -50,6 +52,9 @@ static void note_registers(undead_world *world, undead_stopped_thread *thread, c
   size_t size;
   const uint8_t *area = undead_context_vectors(context, &size);
   if (!thread->in_syscall && area) undead_take_vectors(world, thread, area, size);
+  // Registers that functions keep for their callers, saved here, lie below.
+  thread->handler_low = (uintptr_t)__builtin_frame_address(0) - SAVED_BYTES;
+  thread->handler_high = area ? (uintptr_t)area + size : (uintptr_t)(context + 1);
 }
 
 static void park(undead_stopped_thread *thread, const ucontext_t *context) {
