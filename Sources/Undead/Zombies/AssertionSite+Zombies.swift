@@ -1,5 +1,4 @@
 // swift-format-ignore-file: AmbiguousTrailingClosureOverload
-
 import UndeadReport
 
 extension AssertionSite {

@@ -97,7 +97,8 @@ static void find_method(undead_zombie_use *use, const uint8_t *code) {
     int32_t offset = *(const int8_t *)displacement;
     if (mode == 2) memcpy(&offset, displacement, sizeof offset);
     uint32_t slot = (uint32_t)offset / 8;
-    if (offset <= 0 || offset % 8 || slot >= use->class->slot_count || !(use->class->methods[slot] & UNDEAD_SLOT_IS_METHOD)) continue;
+    if (offset <= 0 || offset % 8 || slot >= use->class->slot_count) continue;
+    if (!(use->class->methods[slot] & UNDEAD_SLOT_IS_METHOD)) continue;
     use->accessor = use->class->methods[slot] & ABI_METHOD_KIND_MASK;
     use->implementation = word_at(use->class->original + (uint32_t)offset);
     return;

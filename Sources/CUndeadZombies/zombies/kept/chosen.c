@@ -18,8 +18,8 @@
 #include <time.h>
 #include <unistd.h>
 
-// A page costs about 6 us, most of it in the kernel: of more blocks in a second than these fewer are chosen, which holds the default
-// rate below half a percent of a processor.
+// A page costs about 6 us, most of it in the kernel. Of more blocks in a second than these, fewer are chosen, which holds the
+// default rate below half a percent of a processor.
 enum { BLOCKS_A_SECOND = 500000 };
 enum { WATCHED = 8, WATCHED_SECONDS = 60, WATCHED_BLOCKS = 1 << 16, CALLS_TO_A_LOOK = 4096, ALIGNMENT = 16 };
 // Where the place shows in a backtrace: behind the runtime's functions.

@@ -146,7 +146,8 @@ static undead_fenced_slot *living(uintptr_t block) {
   return slot && slot->state == UNDEAD_FENCED_LIVE && slot->block == block ? slot : NULL;
 }
 
-bool undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_actor *killer, const undead_fenced_frames *deallocation) {
+bool undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_actor *killer,
+                        const undead_fenced_frames *deallocation) {
   if (!undead_lock_take(&lock)) return true;
   undead_fenced_slot *slot = living(block);
   if (slot) {

@@ -47,7 +47,8 @@ bool undead_fenced_prepare(uint32_t pages);
 // Memory for a block of the pool; NULL (counted) if it is too large, or there is no slot.
 void *undead_fenced_allocate(size_t size, uintptr_t isa, const undead_fenced_frames *allocation);
 // The block dies, and its page is taken away; false if it is dead already, or no block.
-bool undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_actor *killer, const undead_fenced_frames *deallocation);
+bool undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_actor *killer,
+                        const undead_fenced_frames *deallocation);
 // The same where nobody looks for zombies any more.
 void undead_fenced_release(uintptr_t block);
 
