@@ -15,21 +15,19 @@ package enum PathWorth: UInt8, Comparable, Sendable, BitwiseCopyable {
 
   package static func < (a: PathWorth, b: PathWorth) -> Bool { a.rawValue < b.rawValue }
 
-  /// How reports call it.
-  package var evidence: String {
+  /// How reports call it; nil for references and fields of known types, and for what the kind of the root says.
+  package var evidence: String? {
     switch self {
-    case .counted: "counted"
-    case .typed: "fields"
+    case .counted, .typed, .locals, .threads: nil
     case .frames: "frames"
     case .libraries: "libraries"
-    case .locals, .threads: "threads"
     case .words: "words"
     }
   }
 
   /// What the reader of a path has to know; nil if there is nothing to say against it, or if its root says so.
   static func caution(_ evidence: String?) -> String? {
-    evidence == PathWorth.words.evidence ? "through memory without a type, whose words may be stale" : nil
+    evidence == "words" ? "through memory without a type, whose words may be stale" : nil
   }
 }
 

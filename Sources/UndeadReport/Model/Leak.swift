@@ -228,8 +228,8 @@ extension LeakReport {
       package var owned: Int?
       /// True if others may own these: another thread, a global, memory of no type.
       package var shared: Bool?
-      /// What the path goes through at worst: `counted` references, `fields` that are not counted, `frames` of tasks, records of
-      /// `libraries`, `threads`, or `words` without a type.
+      /// What the path goes through at worst: `frames` of tasks, records of `libraries`, or `words` without a type. Nil if it leads
+      /// through references and fields of known types alone.
       package var evidence: String?
 
       /// Makes a root; see the properties for the meaning of each part.
