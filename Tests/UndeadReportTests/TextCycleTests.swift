@@ -151,8 +151,8 @@ import Testing
               .index → App.IndexActor  ↺
 
           allocated  in App.open() at /app/main.swift:61
-          advice     make the one of these references that does not own its object `weak` or `unowned`, or set one to nil
-                     when the objects are done: `App.IndexActor.store`, `App.StoreActor.index`
+          advice     make the one of these references that does not own its object `weak` or `unowned`:
+                     `App.IndexActor.store`, `App.StoreActor.index`
 
           stack of the allocation:
             #0  App.open() at /app/main.swift:61
