@@ -22,7 +22,7 @@ case "trials":
   var sum = Outcome()
   var ended = 0
   for number in 0..<processes {
-    fill(40 * rate)
+    fill(100 * rate + 3000)
     if let one = outcome(of: bug, most: most, next: later) {
       (sum.trials, sum.found, sum.later) = (sum.trials + one.trials, sum.found + one.found, sum.later + one.later)
     } else {
