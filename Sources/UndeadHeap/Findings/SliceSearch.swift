@@ -37,11 +37,13 @@ struct SliceSearch {
     for (buffer, found) in search.slices.sorted(by: { $0.key < $1.key }) {
       guard let use = search.use(of: buffer), found.elements < use.capacity / 4 else { continue }
       let retained = heap.dominators.retained[buffer]
-      let (high, low) = retained.multipliedFullWidth(by: use.capacity - found.elements)
-      let unused = use.capacity.dividingFullWidth((high, low)).quotient
+      func bytes(of elements: UInt64) -> UInt64 {
+        let (high, low) = retained.multipliedFullWidth(by: elements)
+        return use.capacity.dividingFullWidth((high, low)).quotient
+      }
       let key = Key(place: places.holder[buffer], storage: search.storage(of: buffer)!)
-      tally.add(key, buffer, bytes: unused)
-      shown[key, default: 0] &+= key.storage == .array ? retained - unused : found.elements
+      tally.add(key, buffer, bytes: bytes(of: use.capacity - found.elements))
+      shown[key, default: 0] &+= key.storage == .array ? bytes(of: found.elements) : found.elements
     }
     return tally.entries.filter { $0.value.bytes >= limits.bytes }.map { key, entry in
       HeapFindingDraft(
