@@ -13,7 +13,9 @@ final class Tail: @unchecked Sendable {
   }
   func start() {
     #if FIXED
-      channel.read(offset: 0, length: .max, queue: .global()) { [weak self] _, data, _ in self?.bytes += data?.count ?? 0 }
+      channel.read(offset: 0, length: .max, queue: .global()) { [weak self] _, data, _ in
+        self?.bytes += data?.count ?? 0
+      }
     #else
       channel.read(offset: 0, length: .max, queue: .global()) { _, data, _ in self.bytes += data?.count ?? 0 }
     #endif

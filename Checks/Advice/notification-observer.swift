@@ -10,7 +10,9 @@ final class Store: @unchecked Sendable {
   private var changes = 0
   func start() {
     #if FIXED
-      token = center.addObserver(forName: .init("change"), object: nil, queue: nil) { [weak self] _ in self?.changes += 1 }
+      token = center.addObserver(forName: .init("change"), object: nil, queue: nil) { [weak self] _ in
+        self?.changes += 1
+      }
     #else
       token = center.addObserver(forName: .init("change"), object: nil, queue: nil) { _ in self.changes += 1 }
     #endif

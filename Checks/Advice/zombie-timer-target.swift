@@ -12,7 +12,8 @@ final class Screen: Sendable { func update() {} }
       screen.update()
     }
   #else
-    try TrackedTimer.scheduledTimer(timeInterval: 0.01, target: Screen(), holding: .unretained, repeats: false) { screen, _ in
+    try TrackedTimer.scheduledTimer(timeInterval: 0.01, target: Screen(), holding: .unretained, repeats: false) {
+      screen, _ in
       screen.update()
     }
   #endif

@@ -1,4 +1,3 @@
-
 /// Why a process or a core cannot be looked at: what happened, with which input, and what to do.
 package struct AttachError: Error, Equatable, CustomStringConvertible {
   package enum Kind: Sendable {

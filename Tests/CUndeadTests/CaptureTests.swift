@@ -101,20 +101,31 @@ import Testing
 
   /// Types that closures of the corpus do not capture, as the compiler writes them (docs/ABI/Mangling.rst).
   @Test func namesOfTypesOfSIL() {
-    let names = [
-      "4main3AppC": "v8", "4main3AppCSgSg": "v?8", "Bo": "v8", "BoXo": "r8", "4main3AppVXo": "r",
-      "x": "v", "xXo": "r8", "q_Xo": "r8", "qd_0_Xo": "r8", "qd__Xo": "r8", "qa_Xo": "r", "x4ItemQzXo": "r8",
-      "x4Item5ValueQZXo": "r8",
-      "q_4ItemQy_Xo": "r8", "xXDXo": "r8", "SH_SQpXo": "r24", "SE_S1pXo": "r", "Sc_pXo": "r", "ScA_pXo": "r16",
-      "yXl": "v8", "yXlSg": "v?8", "SH_4main3AppCXc": "v16", "SH_4main3AppVXc": "v",
-      "4main3AppCXMt": "v!0", "SiXMT": "v8", "SiXMo": "v8", "SiXMTSg": "v?8", "SH_pXmT": "v16", "SiXmT": "v",
-      "Ieg_": "f!e16", "Ieg_Sg": "f!e?16", "Ig_": "f!16", "SiIegy_": "f!e16", "IsPegy_": "f!e16", "IegyH_": "f!e16",
-      "Iey_": "f!e16", "Iex_": "f!e16", "Iet_": "c!e8", "IeAgHy_": "f!e16", "Iefg_": "v!e", "IegB_": "c!e8",
-      "IeyB_": "c!e8", "IeyC_": "c!e8", "IeyzB3abc_": "v", "IeyzC3abc_": "v", "IeyK_": "c!e8", "I4_ieg_": "v",
+    // As in a program: in its image, where they are read.
+    let names: [(StaticString, String)] = [
+      ("4main3AppC", "v8"), ("4main3AppCSgSg", "v?8"), ("Bo", "v8"), ("BoXo", "r8"), ("4main3AppVXo", "r"),
+      ("x", "v"), ("xXo", "r8"), ("q_Xo", "r8"), ("qd_0_Xo", "r8"), ("qd__Xo", "r8"), ("qa_Xo", "r"),
+      ("x4ItemQzXo", "r8"),
+      ("x4Item5ValueQZXo", "r8"),
+      ("q_4ItemQy_Xo", "r8"), ("xXDXo", "r8"), ("SH_SQpXo", "r24"), ("SE_S1pXo", "r"), ("Sc_pXo", "r"),
+      ("ScA_pXo", "r16"),
+      ("yXl", "v8"), ("yXlSg", "v?8"), ("SH_4main3AppCXc", "v16"), ("SH_4main3AppVXc", "v"),
+      ("4main3AppCXMt", "v!0"), ("SiXMT", "v8"), ("SiXMo", "v8"), ("SiXMTSg", "v?8"), ("SH_pXmT", "v16"),
+      ("SiXmT", "v"),
+      ("Ieg_", "f!e16"), ("Ieg_Sg", "f!e?16"), ("Ig_", "f!16"), ("SiIegy_", "f!e16"), ("IsPegy_", "f!e16"),
+      ("IegyH_", "f!e16"),
+      ("Iey_", "f!e16"), ("Iex_", "f!e16"), ("Iet_", "c!e8"), ("IeAgHy_", "f!e16"), ("Iefg_", "v!e"), ("IegB_", "c!e8"),
+      ("IeyB_", "c!e8"), ("IeyC_", "c!e8"), ("IeyzB3abc_", "v"), ("IeyzC3abc_", "v"), ("IeyK_", "c!e8"),
+      ("I4_ieg_", "v"),
     ]
     for (name, expected) in names {
       var text = [CChar](repeating: 0, count: 64)
-      let length = withRuntimeLayer { undead_test_form_of_name(name, &text, text.count) }
+      let length = withRuntimeLayer {
+        name.withUTF8Buffer {
+          undead_test_form_of_name(
+            UnsafeRawPointer($0.baseAddress!).assumingMemoryBound(to: CChar.self), &text, text.count)
+        }
+      }
       #expect(String(decoding: text[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self) == expected, "\(name)")
     }
   }

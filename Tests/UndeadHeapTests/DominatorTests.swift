@@ -86,9 +86,14 @@ import UndeadTestSupport
     /// Blocks that only fields would own, but to which no root leads then.
     private var lost: Set<Int> = []
     private var ofFields: Set<Int> = []
+    /// Memory of deallocated objects that weak and unowned references of reached blocks keep.
+    private var outlived: Set<Int> = []
 
     init(_ graph: HeapGraph) {
       self.graph = graph
+      outlived = Set(
+        (0..<graph.count).filter(isReached).flatMap { graph.edges(of: $0) }.filter(keepsMemory)
+          .map { Int(graph.targets[$0]) }.filter { !isReached($0) })
       for block in 0..<graph.count { addOwners(of: block) }
       var held = Set(edges.filter { $0.from >= graph.count }.map(\.to))
       while let next = edges.first(where: { held.contains($0.from) && !held.contains($0.to) }) { held.insert(next.to) }
@@ -97,10 +102,20 @@ import UndeadTestSupport
       for block in 0..<graph.count { addOwners(of: block) }
     }
 
-    private func isReached(_ block: Int) -> Bool { graph.shape(block).has(HeapFile.Shape.reached) }
+    func isReached(_ block: Int) -> Bool {
+      graph.shape(block).has(HeapFile.Shape.reached) || outlived.contains(block)
+    }
+
+    /// True for an unowned reference, and for one that owns nothing to a dead object or what may be a table of weak references.
+    private func keepsMemory(_ edge: Int) -> Bool {
+      let (place, shape) = (graph.place(edge), graph.shape(Int(graph.targets[edge])))
+      let mayBeTable = shape.type == Snapshot.none && 24...64 ~= shape.size
+      return place.strength == HeapFile.Strength.none
+        && (place.isUnowned || mayBeTable || shape.has(HeapFile.Shape.isDead))
+    }
 
     private mutating func addOwners(of block: Int) {
-      var (counted, maybe, typed): ([Int], [Int], [Int]) = ([], [], [])
+      var (counted, maybe, typed, keepers): ([Int], [Int], [Int], [Int]) = ([], [], [], [])
       var isHeldByField = false
       for source in 0..<graph.count where isReached(source) == isReached(block) {
         for edge in graph.edges(of: source) where Int(graph.targets[edge]) == block {
@@ -114,6 +129,7 @@ import UndeadTestSupport
             if isField { typed.append(source) }
             isHeldByField = isHeldByField || (isField && source != block)
           case 3: maybe.append(source)
+          case HeapFile.Strength.none where outlived.contains(block): keepers.append(source)
           default: break
           }
         }
@@ -146,7 +162,7 @@ import UndeadTestSupport
         ofFields.insert(block)
         if !lost.contains(block) { owners = counted + typed + globals }
       }
-      for owner in owners { edges.append((owner, block)) }
+      for owner in owners + keepers { edges.append((owner, block)) }
     }
   }
 
@@ -168,7 +184,8 @@ import UndeadTestSupport
     let graph = try Self.random(seed).file().graph()
     let dominators = HeapDominators(graph, HeapOwnership(graph))
     let nodes = dominators.nodes
-    var edges = Reference(graph).edges
+    let reference = Reference(graph)
+    var edges = reference.edges
     for node in nodes.blocks..<nodes.top { edges.append((nodes.top, node)) }
     // What no root leads to hangs below one of two nodes: which block of a ring does is free, but it must be needed.
     let held = Self.reach(from: nodes.top, without: nil, edges)
@@ -177,7 +194,7 @@ import UndeadTestSupport
       return !held.contains(block) && (above == nodes.otherReferences || above == nodes.unreachable)
     }
     for block in attached {
-      let isReached = graph.shape(block).has(HeapFile.Shape.reached)
+      let isReached = reference.isReached(block)
       edges.append((isReached ? nodes.otherReferences : nodes.unreachable, block))
     }
     #expect(Self.reach(from: nodes.top, without: nil, edges) == Set(0..<nodes.count))

@@ -375,7 +375,7 @@ import UndeadReport
     heap.global("App.history", holds: history)
     let found = try #require(try findings(heap).first)
     #expect(found.kind == .deallocatedMemory && found.objects == 100 && found.type == "deallocated App.Page")
-    #expect(found.container == .init(type: "App.History", field: "visited[].page"))
+    #expect(found.container == .init(type: "App.History", field: "visited"))
     let loaded = try LoadedHeap(heap.file())
     #expect(loaded.dominators.retained[loaded.dominators.nodes.unreachable] == 0)
   }

@@ -42,7 +42,7 @@ import UndeadReport
             held by stack thread 42: 2
             allocated at App.handle(_:) at server.swift:12: 1,202
 
-          Swift.__StringStorage: now 218, 436.0 KB
+          String: now 218, 436.0 KB
             +120/min (120 to 120) objects
             +240.0 KB/min (240.0 KB to 240.0 KB)
 
@@ -207,7 +207,7 @@ import UndeadReport
       origins.origins == [
         "App.Session": .init(
           containers: [.init(text: "`.sessions` of `App.Cache`", count: 5)],
-          sites: [.init(text: "App.handle(_:) at /app/server.swift:12", count: 5)])
+          sites: [.init(text: "App.handle(_:) at /app/server.swift:12", count: 5)], owner: "App.Cache")
       ])
   }
 

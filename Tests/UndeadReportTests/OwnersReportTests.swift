@@ -53,7 +53,7 @@ import Testing
     heap.watch(item, scope: "Screen", rootKind: 2, root: "stack of thread 3", thread: 3, path: [block, owner, item])
     heap.own(references: 2, counted: 1)
     let root = try #require(heap.report().leaks.first?.retainPath?.first?.root)
-    #expect(root == PathStep.Root(kind: "stack", name: "stack of thread 3"))
+    #expect(root == PathStep.Root(kind: "stack", name: "stack of thread 3", evidence: "words"))
   }
 
   @Test func cycleThatOnlyAFrameNames() throws {

@@ -208,7 +208,7 @@ import UndeadSystem
     let text = DiffRenderer.text(worse)
     #expect(text.contains("NEW SUSPECT 1 of 1  App.Clock held only by a timer that it holds itself, 2 times"))
     #expect(text.contains("GROWN  zombie: App.Poller.tick() was called on a dead App.Poller: 1 -> 3\n"))
-    #expect(text.contains("NEW    known unreferenced object: 0 -> 1\n"))
+    #expect(text.contains("NEW    known object that nothing refers to: 0 -> 1\n"))
     #expect(
       text.hasSuffix("undead: 0 new, 0 grown, 0 less, 0 gone, 0 unchanged, zombies: 1 grown, suspects: 1 new\n"))
     let better = ReportDiff(from: report(suspects: 2, zombies: 3, known: 1), to: report(suspects: 1, zombies: 0))
@@ -217,7 +217,7 @@ import UndeadSystem
       DiffRenderer.text(better) == """
         GONE   zombie: App.Poller.tick() was called on a dead App.Poller: 3 -> 0
         LESS   suspect App.Clock held only by a timer that it holds itself: 2 -> 1
-        GONE   known unreferenced object: 1 -> 0
+        GONE   known object that nothing refers to: 1 -> 0
 
         undead: 0 new, 0 grown, 0 less, 0 gone, 0 unchanged, zombies: 1 gone, suspects: 1 less
 

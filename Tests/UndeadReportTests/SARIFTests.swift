@@ -61,8 +61,8 @@ import Testing
     let rules = run["tool"]?["driver"]?["rules"]?.elements ?? []
     #expect(
       rules.compactMap { $0["id"]?.text } == [
-        "retainCycle", "unreferenced", "abandoned", "zombie", "growth", "heldByTimer", "heldByDispatchSource",
-        "heldByObserver", "heldByTask", "heldByRunLoop", "heldByThread",
+        "retainCycle", "unreferenced", "abandoned", "zombie", "growth", "taskOfDeadOwner", "timerOfDeadOwner",
+        "heldByTimer", "heldByDispatchSource", "heldByObserver", "heldByTask", "heldByRunLoop", "heldByThread",
       ])
     for rule in rules {
       for key in ["shortDescription", "fullDescription", "help"] {

@@ -42,7 +42,9 @@ public final class PassthroughSubject {
 
   public func sink(_ body: @escaping (Int) -> Void) -> AnyCancellable { attach(Sink(body)) }
 
-  public func assign<Root: AnyObject>(to keyPath: ReferenceWritableKeyPath<Root, Int>, on object: Root) -> AnyCancellable {
+  public func assign<Root: AnyObject>(to keyPath: ReferenceWritableKeyPath<Root, Int>, on object: Root)
+    -> AnyCancellable
+  {
     attach(Subscribers.Assign(object, keyPath))
   }
 

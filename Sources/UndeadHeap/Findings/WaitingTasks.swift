@@ -20,14 +20,15 @@ enum WaitingTasks {
     let many = tally.entries.filter { stack, entry in
       entry.objects >= HeapFindingLimits.tasks && isOfProgram(stack, heap.file.snapshot)
     }
-    return ofActors(heap, places) + many.map { stack, entry in
-      HeapFindingDraft(
-        kind: .waitingTasks, title: "many tasks wait at one place", objects: entry.objects, bytes: entry.bytes,
-        block: entry.block, container: container(entry.block, heap, places), suspended: stack,
-        advice:
-          "if they are more than the work there is, something does not wake them: a continuation that is never resumed, "
-          + "a stream that is never finished, a lock or actor that is held")
-    }
+    return ofActors(heap, places)
+      + many.map { stack, entry in
+        HeapFindingDraft(
+          kind: .waitingTasks, title: "many tasks wait at one place", objects: entry.objects, bytes: entry.bytes,
+          block: entry.block, container: container(entry.block, heap, places), suspended: stack,
+          advice:
+            "if they are more than the work there is, something does not wake them: a continuation that is never resumed, "
+            + "a stream that is never finished, a lock or actor that is held")
+      }
   }
 
   /// Tasks that are queued for one actor.

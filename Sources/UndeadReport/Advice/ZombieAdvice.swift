@@ -102,7 +102,9 @@ enum ZombieNotes {
 
   /// What holds for the whole run.
   static func general(_ logs: [ZombieLog]) -> String? {
-    guard !logs.isEmpty, !logs.contains(where: { $0.isGuarding || $0.isSampled || isDebugBuild($0) }) else { return nil }
+    guard !logs.isEmpty, !logs.contains(where: { $0.isGuarding || $0.isSampled || isDebugBuild($0) }) else {
+      return nil
+    }
     return "optimised code may use fields and devirtualised methods of dead objects without a message: "
       + "--zombie-mode guard sees these too"
   }
