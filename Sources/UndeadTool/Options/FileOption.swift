@@ -20,9 +20,7 @@ enum FileOption {
     "explain", "format", "generate-suppressions", "leaks", "min-bytes", "min-count", "no-fold-storage", "no-stacks",
     "no-suppressions", "quiet", "sample", "snapshot-at", "snapshot-every", "snapshot-keep", "snapshot-signal", "stacks",
     "timeout", "top", "type", "verbose", "warm-up", "zombie-age", "zombie-allow", "zombie-bytes", "zombie-count",
-    "zombie-rate",
-    "zombie-types",
-    "zombie-deny", "zombie-guard", "zombie-mode", "zombie-policy", "zombies",
+    "zombie-deny", "zombie-guard", "zombie-mode", "zombie-policy", "zombie-rate", "zombie-types", "zombies",
   ]
   private static let outputOptions: Set = ["output", "report", "save", "heap"]
   private static let inputOptions: Set = ["suppressions"]
