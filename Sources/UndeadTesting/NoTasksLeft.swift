@@ -15,7 +15,8 @@ import Undead
 /// ```
 ///
 /// - Parameters:
-///   - grace: how long it may take to end after the body. Only a failing check waits so long.
+///   - grace: how long it may take to end after the body, once no task of it waits for a thread (10 s at most). Only a
+///     failing check waits so long.
 ///   - comment: shown with the failure.
 ///   - sourceLocation: where the failure is recorded, by default the line of the call.
 ///   - body: the code to watch.

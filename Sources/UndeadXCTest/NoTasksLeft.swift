@@ -11,7 +11,8 @@ import XCTest
 /// check runs at the same time. The failure has the place where each waits, and what to do about it.
 ///
 /// - Parameters:
-///   - grace: how long it may take to end after the body. Only a failing check waits so long; it runs the run loop.
+///   - grace: how long it may take to end after the body, once no task of it waits for a thread (10 s at most). Only a
+///     failing check waits so long; it runs the run loop.
 ///   - message: shown with the failure.
 ///   - file: file of the failure, by default that of the call.
 ///   - line: line of the failure, by default that of the call.

@@ -7,6 +7,8 @@ struct LeftWorkSearch {
   private let scope: AllocationScope
   private let threads: Set<Int32>
   private static let most = 256
+  /// How long tasks that only wait for their turn may need, where other tests keep all threads busy.
+  fileprivate static let patience = Duration.seconds(10)
 
   /// Before the scope runs.
   init(_ scope: AllocationScope) {
@@ -93,6 +95,7 @@ extension AssertionSite {
     let scope = AllocationScope.outsideOfAll { AllocationScope("assertNoTasksLeft", in: session) }
     let search = LeftWorkSearch(scope)
     defer {
+      _ = Patience.wait(LeftWorkSearch.patience) { !search.left().contains(where: \.isUnderWay) }
       if !Patience.wait(grace, until: { search.left().isEmpty }) { tell(search) }
     }
     return try scope.run(body)
@@ -109,6 +112,7 @@ extension AssertionSite {
     let scope = AllocationScope.outsideOfAll { AllocationScope("assertNoTasksLeft", in: session) }
     let search = LeftWorkSearch(scope)
     let outcome = await Result(of: { () async throws(Failure) in try await scope.run(body) })
+    _ = await Patience.wait(LeftWorkSearch.patience) { !search.left().contains(where: \.isUnderWay) }
     if !(await Patience.wait(grace, until: { search.left().isEmpty })) { tell(search) }
     return try outcome.get()
   }

@@ -107,6 +107,9 @@ package final class HeapFile {
 
   deinit { copy?.deallocate() }
 
+  /// True if the process was copied and not recorded, so that nothing is known of the places of its allocations.
+  package var isBare: Bool { snapshot.isBare && sites.allSatisfy { $0.stack == Snapshot.none } }
+
   /// Decodes the graph.
   ///
   /// - Throws: `SnapshotError` if it is damaged.

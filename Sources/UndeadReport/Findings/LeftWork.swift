@@ -12,6 +12,10 @@ package struct LeftWork: Sendable, Hashable {
   package var status: UInt32
   /// Return addresses.
   package var frames: [UInt64]
+  /// True for a task that has a thread, or that gets one when its turn comes: it may end by itself.
+  package var isUnderWay: Bool {
+    kind == .task && status & (TaskState.Flag.running | TaskState.Flag.enqueued) != 0
+  }
 
   package init(kind: Kind, status: UInt32 = 0, frames: [UInt64]) {
     self.kind = kind

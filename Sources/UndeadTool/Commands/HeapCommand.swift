@@ -115,7 +115,7 @@ struct HeapCommand: ParsableCommand {
     let source = try HeapSource(input, timeout: timeout, core: core)
     if let save { try source.save(to: save) }
     let heap = try source.heap()
-    if let pid = source.pid, heap.file.snapshot.isBare {
+    if let pid = source.pid, heap.file.isBare {
       Message.say(
         "process \(pid) is not recorded, so no place of an allocation is known; 'undead record \(pid)' begins that")
     }

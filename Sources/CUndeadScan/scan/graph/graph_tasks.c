@@ -84,12 +84,10 @@ static void note_records(undead_graph_writer *writer, undead_graph_task *task, i
   uintptr_t record = word_at(task->address + ABI_TASK_RECORDS);
   for (int i = 0; i < MOST_RECORDS && is_in_heap(writer, record, ABI_RECORD_CONTENTS + 8); i++) {
     uintptr_t contents = word_at(record + ABI_RECORD_CONTENTS);
-    switch (word_at(record) & 0xFF) {
-    case ABI_RECORD_CHILDREN: note_children(writer, task->address, contents, depth); break;
-    case ABI_RECORD_CANCELLATION: task->flags |= UNDEAD_TASK_CANCEL_HANDLER; break;
-    case ABI_RECORD_NAME: task->name = add_name(writer, contents); break;
-    default: break;
-    }
+    uint64_t kind = word_at(record) & 0xFF;
+    if (kind == ABI_RECORD_CHILDREN) note_children(writer, task->address, contents, depth);
+    if (kind == ABI_RECORD_CANCELLATION) task->flags |= UNDEAD_TASK_CANCEL_HANDLER;
+    if (kind == ABI_RECORD_NAME) task->name = add_name(writer, contents);
     record = word_at(record + ABI_RECORD_NEXT);
   }
 }
