@@ -18,6 +18,7 @@ struct HeapJudge {
   private var counted: [Int] = []
   private var named: Set<Int> = []  // by references that count nothing, and roots
   private var roots: [Int: [String]] = [:]
+  private let outlived: [Int]
 
   private static let strengths = ["counted", "raw", "weak", "perhaps", "number"]
   private static let weak: UInt32 = 2
@@ -25,6 +26,7 @@ struct HeapJudge {
   init(_ path: String) throws {
     heap = try LoadedHeap(try HeapFile(path: path))
     let graph = heap.graph
+    outlived = (0..<graph.count).filter(heap.ownership.outlives)
     counted = Array(repeating: 0, count: graph.count)
     for block in 0..<graph.count {
       rank[graph.addresses[block]] = block
@@ -81,7 +83,9 @@ struct HeapJudge {
     case "root":
       return (roots[block] ?? []).contains { $0.contains(words[2]) } ? nil : "the roots are \(roots[block] ?? [])"
     case "retained":
-      let retained = heap.dominators.retained[block]
+      // Programs do not count the tables that weak references to dead objects keep.
+      let tables = outlived.filter { heap.dominators.dominates(block, $0) }.reduce(0) { $0 + heap.graph.size($1) }
+      let retained = heap.dominators.retained[block] - tables
       return "\(retained)" == words[2] ? nil : "\(heap.typeName(block)) retains \(retained)"
     default: return "not understood"
     }

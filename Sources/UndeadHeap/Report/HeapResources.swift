@@ -107,7 +107,7 @@ struct HeapResources {
     let rows = shown.map { thread in
       let stack = stacks[thread.id]
       return HeapReport.ThreadRow(
-        id: Int(thread.id), name: thread.name, stackBytes: Int(clamping: stack?.reserved ?? 0),
+        id: Int(thread.id), name: ThreadName.readable(thread.name), stackBytes: Int(clamping: stack?.reserved ?? 0),
         residentBytes: Int(clamping: stack?.resident ?? 0),
         retainedBytes: Int(clamping: retained[thread.id]?.bytes ?? 0),
         count: retained[thread.id]?.count ?? 0, backtrace: symbols.backtrace(stack?.frames ?? Snapshot.none))

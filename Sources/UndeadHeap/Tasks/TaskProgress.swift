@@ -115,19 +115,21 @@ package struct TaskProgress {
   }
 
   /// Seconds until the timers fire that tasks wait for, by index.
-  package func wakes() -> [Int: Double] {
+  ///
+  /// - Parameter sleeps: whether a task, by its index, waits for a timer.
+  package func wakes(_ sleeps: (Int) -> Bool) -> [Int: Double] {
     var wakes: [Int: Double] = [:]
     for (number, timer) in tasks.enumerated() where timer.has(HeapFile.Task.timer) && blocks[number] >= 0 {
-      guard let task = task(wokenBy: Int(blocks[number])) else { continue }
+      guard let task = task(wokenBy: Int(blocks[number]), sleeps) else { continue }
       let seconds = Double(timer.waitsFor) / 1e9
       wakes[task] = min(wakes[task] ?? .infinity, seconds)
     }
     return wakes
   }
 
-  /// The first task on the way that waits for a continuation. Between it and the timer are the timer's handler, and the task that
+  /// The first task on the way that sleeps. Between it and the timer are the timer's handler, and the task that
   /// the runtime makes for each sleep.
-  private func task(wokenBy timer: Int) -> Int? {
+  private func task(wokenBy timer: Int, _ sleeps: (Int) -> Bool) -> Int? {
     let (graph, most) = (heap.graph, 32)
     var (met, next) = ([timer], 0)
     while next < met.count, next < most {
@@ -138,7 +140,7 @@ package struct TaskProgress {
           continue
         }
         if let task = waiting(target) {
-          if tasks[task].dependency == .continuation, kind(edge, of: met[next]) != .handle { return task }
+          if tasks[task].dependency == .continuation, kind(edge, of: met[next]) != .handle, sleeps(task) { return task }
         } else {
           met.append(target)
         }

@@ -84,9 +84,16 @@ private struct TaskTally {
     let progress = TaskProgress(heap)
     let tasks = progress.tasks
     symbols.prepare(stacks: Set(tasks.map(\.stack)).sorted())
-    let wakes = progress.wakes()
     let owners = DeadOwners.ofTasks(heap)
     var states: [UInt64: TaskState] = [:]
+    func stateOf(_ task: HeapFile.Task) -> TaskState {
+      let kind = UInt64(task.stack) << 32 | UInt64(task.status) << 8 | UInt64(task.dependency.rawValue)
+      if let known = states[kind] { return known }
+      let state = Self.state(of: task, symbols)
+      states[kind] = state
+      return state
+    }
+    let wakes = progress.wakes { stateOf(tasks[$0]) == .sleep }
     var placed = [Int](repeating: -1, count: tasks.count)
     // A parent comes before its children, however they lie in memory.
     for start in tasks.indices where tasks[start].isTask && placed[start] < 0 {
@@ -96,9 +103,7 @@ private struct TaskTally {
       }
       for number in chain.reversed() where placed[number] < 0 && progress.blocks[number] >= 0 {
         let (task, block) = (tasks[number], Int(progress.blocks[number]))
-        let kind = UInt64(task.stack) << 32 | UInt64(task.status) << 8 | UInt64(task.dependency.rawValue)
-        let state = states[kind] ?? Self.state(of: task, symbols)
-        states[kind] = state
+        let state = stateOf(task)
         let parent = progress.index[task.parent].map { placed[Int($0)] }
         let isReached = heap.graph.shape(block).has(HeapFile.Shape.reached)
         let isWhole = heap.graph.addresses[block] == task.address

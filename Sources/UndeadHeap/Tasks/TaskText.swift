@@ -46,7 +46,9 @@ package enum TaskText {
         + "(\(facts(group)))"
     ]
     func add(_ label: TextLine, _ text: TextLine) { lines.append("      \(indent)\(label.padded(10)) \(text)") }
-    if !group.backtrace.frames.isEmpty { add("", HeapDiffText.site(group.backtrace, options)) }
+    if group.waitsIn != nil || group.state == .running, !group.backtrace.frames.isEmpty {
+      add("", HeapDiffText.site(group.backtrace, options))
+    }
     if !group.names.isEmpty { add("named", TextLine(group.names.joined(separator: ", "))) }
     if let actor = group.actor { add("actor", PathText.type(TextLine(actor))) }
     if group.ownerGone, let owner = group.owner {

@@ -213,10 +213,15 @@ extension LeakReport {
   static let noBacktraces =
     "no backtraces: the program was not recorded ('undead record PID' begins that in a running one)"
 
+  /// The note on a run in which only a sample of the uses of deallocated objects was looked at begins with this.
+  package static let onlySample =
+    "a sample of the uses of deallocated objects was looked at; nothing was recorded to find leaks"
+
   static func notes(on snapshot: Snapshot) -> [String] {
     var notes = snapshot.notes.map { snapshot.strings[$0] }
+    let lookedForLeaks = !snapshot.zombies.notes.contains { $0.hasPrefix(onlySample) }
     if snapshot.isBare { notes.append(noBacktraces) }
-    if !snapshot.isComplete { notes.append("the check is incomplete: leaks may be missing from this report") }
+    if !snapshot.isComplete, lookedForLeaks { notes.append("the check is incomplete: leaks may be missing from this report") }
     let nodes = snapshot.counter("droppedNodes")
     if nodes > 0 {
       notes.append(

@@ -119,7 +119,9 @@ public struct TextRenderer {
   private func summary(_ report: LeakReport) -> TextLine {
     let summary = report.summary
     var parts: [String] = []
-    if summary.leaks == 0 {
+    if summary.leaks == 0, summary.notes.contains(where: { $0.hasPrefix(LeakReport.onlySample) }) {
+      parts.append("leaks were not looked for")
+    } else if summary.leaks == 0 {
       parts.append(summary.complete ? "no leaks" : "not known whether anything leaked: the check is incomplete")
     } else {
       let size = Quantity.size(objects: summary.leakedObjects, bytes: summary.leakedBytes) ?? ""

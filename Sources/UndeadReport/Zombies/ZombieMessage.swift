@@ -55,24 +55,13 @@ struct ZombieMessage {
     return parts.isEmpty ? nil : parts.joined(separator: "; ")
   }
 
-  private static let longestKernelName = 15
-
   private static func thread(_ number: Int32, _ name: String, _ log: ZombieLog, _ program: String) -> Thread {
     if number == log.pid { return Thread(name: "main", isNamed: true) }
     // A thread without a name of its own has that of the program.
-    if name.isEmpty || name == String(program.prefix(longestKernelName)) {
+    if name.isEmpty || name == String(program.prefix(ThreadName.longest)) {
       return Thread(name: "\(number)", isNamed: false)
     }
-    return Thread(name: readable(name), isNamed: true)
-  }
-
-  /// The kernel keeps the end of what libdispatch calls its threads, "com.apple.root.default-qos": "oot.default-qos".
-  private static func readable(_ name: String) -> String {
-    guard name.utf8.count == longestKernelName, name.hasSuffix("-qos") || name.hasSuffix("-qos.overcommit") else {
-      return name
-    }
-    let kinds = ["default", "utility", "background", "interactive", "initiated", "maintenance"]
-    return "worker" + (kinds.first { name.hasSuffix("\($0)-qos") }.map { " (\($0))" } ?? "")
+    return Thread(name: ThreadName.readable(name), isNamed: true)
   }
 
   private var use: String {

@@ -149,7 +149,7 @@ struct ReportPipeline {
   func emitSampled(
     _ process: LeakReport.Process, zombies: ZombieLogs, save: String?, to sink: OutputSink
   ) throws(ToolError) -> Int32 {
-    let note = "a sample of the uses of deallocated objects was looked at; nothing was recorded to find leaks"
+    let note = LeakReport.onlySample
     if zombies.findings.zombies.isEmpty {
       let notes = [note + ", and no use was seen"] + zombies.findings.notes + zombies.problems
       try emitWithoutSnapshot(

@@ -207,8 +207,9 @@ enum {
   // dispatch_source_refs_s: ds_handler, of events, of cancellation, of registration.
   ABI_SOURCE_HANDLERS = 40,
   ABI_SOURCE_HANDLER_COUNT = 3,
-  // dispatch_timer_source_refs_s: dt_timer. One that does not repeat has the largest number for an interval.
-  ABI_TIMER_DEADLINE = 88,
+  // dispatch_timer_source_refs_s: dt_timer: when it fires (the deadline behind that is later by the leeway), and its interval; one that
+  // does not repeat has the largest number for an interval.
+  ABI_TIMER_TARGET = 80,
   ABI_TIMER_INTERVAL = 96,
 
   // libdispatch, io_internal.h: dispatch_io_s; dispatch_fd_entry_s begins with the descriptor.

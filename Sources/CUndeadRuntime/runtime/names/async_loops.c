@@ -67,6 +67,23 @@ static bool follow(part_search *search, uintptr_t part) {
   return false;
 }
 
+static bool returns_to(part_search *search, uintptr_t first) {
+  search->first = search->parts[0] = first;
+  search->count = 1;
+  for (uint32_t i = 0; i < search->count; i++)
+    if (follow(search, search->parts[i])) return true;
+  return false;
+}
+
+// The part behind the next `await` that was found; 0 if there is none.
+static uintptr_t next_await(const part_search *search) {
+  for (uint32_t i = 1; i < search->count; i++) {
+    uintptr_t start;
+    if (undead_symbol_name(search->parts[i], &start)[search->length + 1] == 'Q') return search->parts[i];
+  }
+  return 0;
+}
+
 static bool comes_back(uintptr_t function) {
   static part_search search;
   uintptr_t start;
@@ -74,11 +91,10 @@ static bool comes_back(uintptr_t function) {
   search.length = base_length(name);
   if (start != function || !search.length || search.length >= NAME_BYTES || is_of_runtime(name)) return false;
   memcpy(search.base, name, search.length);
-  search.first = search.parts[0] = function;
-  search.count = 1;
-  for (uint32_t i = 0; i < search.count; i++)
-    if (follow(&search, search.parts[i])) return true;
-  return false;
+  if (returns_to(&search, function)) return true;
+  // The optimiser writes the first round of a loop apart: then the next `await` is the one that repeats.
+  uintptr_t next = next_await(&search);
+  return next && returns_to(&search, next);
 }
 
 bool undead_frames_loop(const uintptr_t *frames, uint32_t count) {

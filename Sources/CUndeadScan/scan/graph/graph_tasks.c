@@ -122,7 +122,7 @@ static void note(undead_graph_writer *writer, uintptr_t address, uint32_t type, 
   if (writer->bodies->stale->slab_isa) note_slabs(writer, address, type);
 }
 
-// Deadlines are of a clock that counts from 1970 or, like that of undead_now, from the start of the machine; suspended time, which one of
+// Times are those of a clock that counts from 1970 or, like that of undead_now, from the start of the machine; suspended time, which one of
 // them leaves out, servers do not have.
 void undead_graph_note_timer(undead_graph_writer *writer, uintptr_t block, size_t size) {
   const uint64_t years = 3600ull * 24 * 365 * 20 * 1000000000;
@@ -130,10 +130,10 @@ void undead_graph_note_timer(undead_graph_writer *writer, uintptr_t block, size_
   if (size < ABI_TIMER_INTERVAL + 8 || graph->task_count == UNDEAD_TASK_LIMIT) return;
   uintptr_t type = word_at(block);
   if (!type || (type != graph->timer_type && type != graph->after_type)) return;
-  uint64_t deadline = word_at(block + ABI_TIMER_DEADLINE), now = undead_now();
-  if (deadline >= INT64_MAX || deadline > now + years || !deadline) return;
+  uint64_t target = word_at(block + ABI_TIMER_TARGET), now = undead_now();
+  if (target >= INT64_MAX || target > now + years || !target) return;
   graph->tasks[graph->task_count++] = (undead_graph_task){
-    .address = block, .waits_for = deadline > now ? deadline - now : 0, .type = UINT32_MAX, .flags = UNDEAD_TASK_TIMER};
+    .address = block, .waits_for = target > now ? target - now : 0, .type = UINT32_MAX, .flags = UNDEAD_TASK_TIMER};
 }
 
 void undead_graph_note_task(undead_graph_writer *writer, uintptr_t task, uint32_t type) { note(writer, task, type, 0); }
