@@ -98,12 +98,12 @@ import UndeadTestSupport
     try await withHeap(program) { file in
       let session = try #require(try await answer(program, file, "--type", "App.Session").detail)
       #expect(session.count == 1000 && session.instances.allSatisfy { $0.retainedBytes > 200 })
-      // Names and buffers are theirs alone, products are not, and weak references keep nothing.
+      // Names and buffers are theirs alone, products are not, and weak and unowned references keep nothing.
       let own = session.references.filter { ["name", "buffer"].contains($0.field) }
       #expect(own.map(\.count) == [1000, 1000])
       #expect(session.retainedBytes == session.bytes + own.reduce(0) { $0 + $1.bytes })
       let fields = Set(session.references.map { "\($0.field) \($0.strength ?? "strong")" })
-      #expect(fields == ["name strong", "buffer strong", "product strong", "cache weak", "back weak"])
+      #expect(fields == ["name strong", "buffer strong", "product strong", "cache weak", "back unowned"])
       let held = session.referrers.filter { $0.strength == nil }
       #expect(held.contains { $0.type == "App.Cache" && $0.field == "sessions[value]" && $0.count == 1000 })
       #expect(session.paths.first?.count ?? 0 >= 990)

@@ -154,7 +154,7 @@ import UndeadTestSupport
           owners = counted
         } else if counted.count + globals.count >= Int(strong) {
           owners = counted + globals
-        } else if owners.isEmpty {
+        } else if owners.isEmpty, keepers.isEmpty {
           owners = doubtful
         }
       }

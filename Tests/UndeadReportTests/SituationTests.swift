@@ -58,7 +58,7 @@ import Testing
     #expect(
       text.hasPrefix("make `App.Track.player` `weak` or `unowned` if it does not own its object, or give `state`"))
     let own = try #require(Self.cycle(Reference(type: "App.Node", field: "state.busy.0", fieldType: "App.Node")))
-    #expect(own == "X")
+    #expect(own.contains("give `state` another value") && !own.contains("weak"))
     let nameless = try #require(
       Self.cycle(Reference(type: "App.A", field: "+80"), Reference(type: "App.B", field: "+16")))
     #expect(!nameless.contains("+80"))

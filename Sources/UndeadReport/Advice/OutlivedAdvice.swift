@@ -86,7 +86,7 @@ enum OutlivedAdvice {
   /// An object that is not the user's: what put the watched one there has to take it out again. The outermost of them is what
   /// the user's code deals with.
   private static func foreign(_ facts: LeakFacts) -> (subject: String, package: String?)? {
-    guard let last = facts.holder, isForeign(last), !last.reference.holdsClosure else { return nil }
+    guard let last = facts.holder, isForeign(last), !last.reference.holdsOwnClosure else { return nil }
     let own = facts.holders.lastIndex { !isForeign($0) }
     let outer = own.map { facts.holders[$0 + 1] } ?? facts.path[0]
     let holder = own.map { facts.holders[$0] }.map { ", which `\(place($0))` of \($0.type) refers to," } ?? ""

@@ -221,7 +221,9 @@ extension LeakReport {
     var notes = snapshot.notes.map { snapshot.strings[$0] }
     let lookedForLeaks = !snapshot.zombies.notes.contains { $0.hasPrefix(onlySample) }
     if snapshot.isBare { notes.append(noBacktraces) }
-    if !snapshot.isComplete, lookedForLeaks { notes.append("the check is incomplete: leaks may be missing from this report") }
+    if !snapshot.isComplete, lookedForLeaks {
+      notes.append("the check is incomplete: leaks may be missing from this report")
+    }
     let nodes = snapshot.counter("droppedNodes")
     if nodes > 0 {
       notes.append(

@@ -29,7 +29,9 @@ enum NearestLines {
         continue
       }
       for place in known.indices where isZero(known[place]) {
-        guard let near = answer.first(where: { $0.function == known[place].function && $0.line != nil }) else {
+        // What stands before the function is no line of it.
+        let first = known[place].startLine ?? 0
+        guard let near = answer.first(where: { $0.function == known[place].function && $0.line ?? -1 >= first }) else {
           continue
         }
         known[place].file = near.file
