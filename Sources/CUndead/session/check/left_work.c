@@ -78,8 +78,8 @@ static bool is_made_by_program(const undead_left_work *work) {
 }
 
 static bool note_source(const work_search *search, uintptr_t block, uint32_t backtrace, undead_left_work *work) {
-  enum { STATE = 2, REFS_WORDS = ABI_SOURCE_HANDLERS / 8 + 1 };
-  uintptr_t first, refs, words[REFS_WORDS];
+  enum { STATE = 2 };
+  uintptr_t first, refs, words[ABI_SOURCE_HANDLERS / 8 + 1];
   uint32_t flags;
   bool source = search->source && read_words(block, &first, sizeof first) && first == search->source
     && read_words(block + ABI_SOURCE_FLAGS, &flags, sizeof flags) && !(flags & ABI_SOURCE_CANCELLED)

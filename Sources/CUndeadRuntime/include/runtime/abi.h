@@ -163,35 +163,34 @@ enum {
   ABI_TASK_FLAGS = 32,          // u32, JobFlags
   ABI_TASK_PRIORITY_SHIFT = 8,
   ABI_TASK_IS_CHILD_BIT = ABI_TASK_PRIORITY_SHIFT + 16,
-  ABI_TASK_NUMBER = 36,         // u32, Job::Id: ascending
   ABI_TASK_RESUME_FUNCTION = 56,
   ABI_TASK_RESUME_CONTEXT = 64,
   ABI_TASK_STATUS = 96,         // u32, the flags of ActiveTaskStatus
   ABI_TASK_STATUS_SHIFT = 8,    // of what they say beside the priority
   ABI_TASK_RUNNING = 8,         // so shifted: it runs, and nothing else is true of it
-  ABI_TASK_ENQUEUED = 0x10,
-  ABI_TASK_COMPLETE = 0x20,
+  ABI_TASK_ENQUEUED = ABI_TASK_RUNNING << 1,
+  ABI_TASK_COMPLETE = ABI_TASK_RUNNING << 2,
   ABI_TASK_FIRST_SLAB = 0x78,   // of its allocator, in the block of the task itself
   // Private storage behind the allocator: TaskLocal::Storage, the id's upper half, the base priority, the record of what it waits for.
   ABI_TASK_RECORDS = ABI_TASK_STATUS + 8,
-  ABI_TASK_ID = ABI_TASK_FLAGS + 4,
-  ABI_TASK_DEPENDENCY = 0xA0,
+  ABI_TASK_ID = ABI_TASK_FLAGS + 4,       // u32, Job::Id: ascending
+  ABI_TASK_DEPENDENCY = ABI_TASK_FIRST_SLAB + 0x28,
   ABI_TASK_IS_GROUP_CHILD_BIT = ABI_TASK_IS_CHILD_BIT + 2,
   ABI_TASK_IS_ASYNC_LET_BIT = ABI_TASK_IS_CHILD_BIT + 4,
   // ChildFragment, GroupChildFragment, behind the task.
-  ABI_TASK_PARENT = 0xD0,
+  ABI_TASK_PARENT = ABI_TASK_FIRST_SLAB + 0x58,
   ABI_TASK_NEXT_CHILD = ABI_TASK_PARENT + 8,
   ABI_TASK_GROUP = ABI_TASK_NEXT_CHILD + 8,
   // ABI/TaskStatus.h: TaskStatusRecord and what is derived from it. A group is one behind its first word.
   ABI_RECORD_NEXT = 8,
   ABI_RECORD_CONTENTS = 16,     // first child; name; of a dependency what is waited for
-  ABI_RECORD_CHILDREN = 1,
-  ABI_RECORD_GROUP = 2,
   ABI_RECORD_CANCELLATION = 3,
-  ABI_RECORD_NAME = 6,
-  ABI_DEPENDENCY_KIND = 32,     // u32
-  ABI_DEPENDENCY_TASK = 40,     // that waits
-  ABI_GROUP_RECORD = 8,
+  ABI_RECORD_CHILDREN = ABI_RECORD_CANCELLATION - 2,
+  ABI_RECORD_GROUP = ABI_RECORD_CANCELLATION - 1,
+  ABI_RECORD_NAME = ABI_RECORD_CANCELLATION + 3,
+  ABI_DEPENDENCY_KIND = ABI_RECORD_CONTENTS + 16,      // u32
+  ABI_DEPENDENCY_TASK = ABI_DEPENDENCY_KIND + 8,       // that waits
+  ABI_GROUP_RECORD = ABI_RECORD_NEXT,                  // one word
   ABI_TASK_MOST_BYTES = ABI_TASK_FIRST_SLAB + 0x108,   // that a task and its fragments take
 
   // libdispatch, event_internal.h: dispatch_unote_linkage_s, in front of the unotes that have one.
@@ -209,12 +208,12 @@ enum {
   ABI_SOURCE_HANDLER_COUNT = 3,
   // dispatch_timer_source_refs_s: dt_timer: when it fires (the deadline behind that is later by the leeway), and its interval; one that
   // does not repeat has the largest number for an interval.
-  ABI_TIMER_TARGET = 80,
-  ABI_TIMER_INTERVAL = 96,
+  ABI_TIMER_TARGET = ABI_SOURCE_HANDLERS + 40,
+  ABI_TIMER_INTERVAL = ABI_TIMER_TARGET + 16,
 
   // libdispatch, io_internal.h: dispatch_io_s; dispatch_fd_entry_s begins with the descriptor.
-  ABI_IO_ENTRY = 112,              // fd_entry
-  ABI_IO_DESCRIPTOR = 124,         // fd, i32
+  ABI_IO_ENTRY = ABI_SOURCE_REFS + 24,      // fd_entry: each use holds it against
+  ABI_IO_DESCRIPTOR = ABI_IO_ENTRY + 12,    // fd, i32
 
   // libdispatch, shims/tsd.h: struct dispatch_tsd, a thread's own data.
   ABI_TSD_TID = 0,                 // u32

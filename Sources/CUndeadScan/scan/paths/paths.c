@@ -272,7 +272,7 @@ static bool reach_tasks(path_search *search) {
   if (!tasks) return false;
   for (uint64_t i = 0; i < count; i++) {
     tasks[i].block = undead_worklist_pop(&search->tasks);
-    tasks[i].number = u32_at(tasks[i].block + ABI_TASK_NUMBER);
+    tasks[i].number = u32_at(tasks[i].block + ABI_TASK_ID);
   }
   undead_sort(tasks, count, sizeof *tasks);
   for (uint64_t i = 0; i < count && search->missing; i++) reach(search, tasks[i].block, WAITING_TASK, 0);

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define LEAKS(holds, what) undead_premise(premises, UNDEAD_PREMISE_LEAKS, holds, what)
+#define NAMES(holds, what) undead_premise(premises, UNDEAD_PREMISE_NAMES, holds, what)
 
 typedef struct {
   uintptr_t create, set_handler, set_registered, cancel, of_data, of_reading, types_vtable, forked;
@@ -38,8 +39,8 @@ static bool find_functions(dispatch_functions *functions) {
   return true;
 }
 
-static uintptr_t create(const dispatch_functions *functions, uintptr_t type) {
-  return ((uintptr_t (*)(uintptr_t, uintptr_t, uintptr_t, void *))functions->create)(type, 0, 0, NULL);
+static uintptr_t create(const dispatch_functions *functions, uintptr_t type, uintptr_t handle) {
+  return ((uintptr_t (*)(uintptr_t, uintptr_t, uintptr_t, void *))functions->create)(type, handle, 0, NULL);
 }
 
 static void handle_by(uintptr_t setter, uintptr_t source, uintptr_t function) {
@@ -171,10 +172,11 @@ static void check_block(undead_premises *premises) {
 }
 
 void undead_premises_of_dispatch(undead_premises *premises) {
+  enum { DESCRIPTOR = 1 };
   dispatch_functions functions;
   if (!undead_image_facts.dispatch_image.low || !find_functions(&functions)) return;
   if (((bool (*)(void))functions.forked)()) return;   // of no use to anybody in such a process
-  uintptr_t source = create(&functions, functions.of_data), other = create(&functions, functions.of_reading);
+  uintptr_t source = create(&functions, functions.of_data, 0), other = create(&functions, functions.of_reading, DESCRIPTOR);
   if (!source || !other) return;
   check_queue(premises, &functions);
   check_block(premises);
@@ -182,6 +184,7 @@ void undead_premises_of_dispatch(undead_premises *premises) {
   uintptr_t refs = word_at(other + ABI_SOURCE_REFS), block = refs - ABI_UNOTE_LINKAGE_BYTES;
   LEAKS(block % 16 == 0 && malloc_usable_size((void *)block) >= ABI_UNOTE_LINKAGE_BYTES + 64,
         "what stands before the parts of a dispatch source");
+  NAMES(u32_at(refs + ABI_UNOTE_IDENT) == DESCRIPTOR, "the descriptor of a dispatch source");
   // Not released: that is for sources that were activated. Their memory is all that there is of them.
   if (premises->failed[UNDEAD_PREMISE_LEAKS]) return;
   free((void *)word_at(source + ABI_SOURCE_REFS));

@@ -83,8 +83,8 @@ static void look_at_slabs(owner_search *search) {
 
 // Suspended, and for something else than its turn.
 static bool is_suspended(uintptr_t task) {
-  enum { MOVES = ABI_TASK_RUNNING | ABI_TASK_ENQUEUED | ABI_TASK_COMPLETE };
-  return !(*(const uint32_t *)(task + ABI_TASK_STATUS) >> ABI_TASK_STATUS_SHIFT & MOVES);
+  const uint64_t moves = ABI_TASK_RUNNING | ABI_TASK_ENQUEUED | ABI_TASK_COMPLETE;
+  return !(*(const uint32_t *)(task + ABI_TASK_STATUS) >> ABI_TASK_STATUS_SHIFT & moves);
 }
 
 // The handlers of a timer of libdispatch that repeats; others fire once, or wait for what happens.
