@@ -98,7 +98,7 @@ package struct AllocationSites: Sendable {
     duration = snapshot.metadata("durationSeconds").flatMap(Double.init) ?? 0
     let start = snapshot.metadata("startedAt").flatMap(Double.init) ?? 0
     taken = start > 0 ? start + duration : 0
-    notes = snapshot.reportNotes
+    notes = file.notes
     generations = Dictionary(
       file.generations.map { (Int($0.number), snapshot.strings[$0.name]) }, uniquingKeysWith: { first, _ in first })
   }

@@ -110,6 +110,9 @@ package final class HeapFile {
   /// True if the process was copied and not recorded, so that nothing is known of the places of its allocations.
   package var isBare: Bool { snapshot.isBare && sites.allSatisfy { $0.stack == Snapshot.none } }
 
+  /// What is to be said of the look at the process.
+  package var notes: [String] { snapshot.reportNotes.filter { $0 != LeakReport.noBacktraces || isBare } }
+
   /// Decodes the graph.
   ///
   /// - Throws: `SnapshotError` if it is damaged.

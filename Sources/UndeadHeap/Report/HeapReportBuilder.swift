@@ -124,7 +124,7 @@ extension HeapReport {
     summary.writeMilliseconds = milliseconds(file.snapshot.counter("heapNanoseconds"))
     summary.fileBytes = file.byteCount
     summary.complete = file.snapshot.isComplete
-    summary.notes = file.snapshot.reportNotes
+    summary.notes = file.notes
     summary.sampleBytes = file.sampleBytes
     return summary
   }

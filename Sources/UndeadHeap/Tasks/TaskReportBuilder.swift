@@ -22,7 +22,7 @@ extension TaskReport {
       if entry.key.state != .finished { summary.cancelled += entry.cancelled }
     }
     summary.complete = snapshot.isComplete
-    summary.notes = snapshot.reportNotes + symbols.notes
+    summary.notes = snapshot.reportNotes.filter { $0 != LeakReport.noBacktraces } + symbols.notes
   }
 }
 

@@ -210,7 +210,7 @@ extension LeakReport {
   }
 
   /// Said of a look at a program that was not recorded.
-  static let noBacktraces =
+  package static let noBacktraces =
     "no backtraces: the program was not recorded ('undead record PID' begins that in a running one)"
 
   /// The note on a run in which only a sample of the uses of deallocated objects was looked at begins with this.

@@ -93,7 +93,7 @@ struct HeapSource {
   }
 
   private static func reason(_ file: HeapFile) -> String {
-    let notes = file.snapshot.reportNotes
+    let notes = file.notes
     return file.snapshot.premises?.leaksAreUnknown
       ?? notes.first { $0.hasPrefix("the heap could not be written") }
       ?? "the library in the program does not know how to"
