@@ -28,8 +28,10 @@ import UndeadSystem
   }
 
   @Test func zombiesThatWaitAreOneReport() throws {
-    let command = command("cat > $UNDEAD_FINDING_TYPE.json; echo $UNDEAD_FINDING_COUNT >> counts")
+    let command = command(
+      "until [ -e go ]; do sleep 0.01; done; cat > $UNDEAD_FINDING_TYPE.json; echo $UNDEAD_FINDING_COUNT >> counts")
     for type in ["A", "B", "C"] { command.add(.zombie, report(type)) }
+    try sandbox.write("", to: "go")
     command.finish()
     #expect(contents("counts") == "1\n2\n")
     let second = try JSONDecoder().decode(LeakReport.self, from: Data(contents("B.json").utf8))

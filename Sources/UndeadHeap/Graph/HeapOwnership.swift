@@ -77,9 +77,10 @@ package final class HeapOwnership {
   private static func holders(_ file: HeapFile) -> [Holder] {
     let snapshot = file.snapshot
     return file.places.map { place in
-      guard place.holder != Snapshot.none else { return .memory }
-      let type = snapshot.types[Int(place.holder)]
       let isWord = place.strength == HeapFile.Strength.perhaps
+      let mayOwn = isWord || place.strength == HeapFile.Strength.counted || place.strength == HeapFile.Strength.raw
+      guard place.holder != Snapshot.none, mayOwn else { return .memory }
+      let type = snapshot.types[Int(place.holder)]
       if type.kind == .task { return isWord ? .frame : .type }
       if type.kind == .other { return snapshot.strings[type.name] == NodeNames.asyncFrames ? .frame : .memory }
       return isWord ? .memory : .type

@@ -162,8 +162,9 @@ package struct SymbolizerTool {
     {
       location.file = file
       location.line = line
-      if let line = symbol.startLine, line > 0 { location.startLine = line }
     }
+    let isInSource = location.line != nil || location.isOfNoLine
+    if isInSource, let start = symbol.startLine, start > 0 { location.startLine = start }
     return location
   }
 

@@ -95,11 +95,13 @@ bool undead_has_refcount(const undead_heap *heap, uintptr_t block) {
   return refcount & 1 && (refcount & REFCOUNT_UNOWNED_MASK) != 0;
 }
 
+// An object in memory counts as one of its own unowned references; a deallocated one does not.
 static bool has_unowned_references(const undead_heap *heap, uintptr_t block) {
   uint64_t refcount = word_at(block + ABI_OBJECT_REFCOUNT);
   uintptr_t table = side_table_of(refcount);
   if (table && undead_heap_starts(heap, table)) refcount = word_at(table + ABI_SIDE_TABLE_COUNTS);
-  return (refcount & REFCOUNT_UNOWNED_MASK) >= REFCOUNT_TWO_UNOWNED;
+  uint64_t least = undead_is_deiniting(heap, block) ? REFCOUNT_TWO_UNOWNED / 2 : REFCOUNT_TWO_UNOWNED;
+  return (refcount & REFCOUNT_UNOWNED_MASK) >= least;
 }
 
 // True if the word can be what a weak or unowned reference holds: nothing, a side table, or an object that counts it.
