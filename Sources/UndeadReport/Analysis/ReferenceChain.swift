@@ -41,8 +41,10 @@ struct ReferenceChain {
       extend(&result, by: edge, of: function, names, &frames)
       if snapshot.edges[edge].function != 0 { function = snapshot.edges[edge].function }
     }
-    // The context of a closure that captures one object is that object.
-    if edges.count == 1, function != 0 { result.captures = frames.name(ofCapture: 0, at: function) }
+    // The context of a closure that captures one object is that object, also where another closure captures this one.
+    if let last = edges.last, snapshot.edges[last].function != 0 {
+      result.captures = frames.name(ofCapture: 0, at: function)
+    }
     if let closure = result.closure, result.captures == nil, let last = edges.last,
       capturesSelf(closure, Int(snapshot.edges[last].to), names)
     {
