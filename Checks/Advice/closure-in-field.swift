@@ -1,6 +1,6 @@
 // A closure in a field of an object that the captured one has.
 // KEPT BY the closure
-// ADVICE the closure stored in `done` of App.Download strongly captures App.Player, which holds it
+// ADVICE the closure stored in `done` of App.Download
 // FIX `weak` in the capture list
 final class Download { var done: (() -> Void)? }
 final class Player {
