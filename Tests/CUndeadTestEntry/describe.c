@@ -95,6 +95,7 @@ static void add_form(undead_text *words, const undead_mangled *name) {
 size_t undead_test_capture_forms(const void *context, char *text, size_t text_size) {
   undead_capture_list captures;
   undead_text words = undead_text_in(text, text_size);
+  look_around();
   undead_capture_list_of(read_word((uintptr_t)context), &captures);
   for (uint32_t i = 0; i < captures.types; i++) {
     undead_mangled name = undead_capture_name(&captures, i);
@@ -106,6 +107,7 @@ size_t undead_test_capture_forms(const void *context, char *text, size_t text_si
 
 size_t undead_test_form_of_name(const char *name, char *text, size_t text_size) {
   undead_text words = undead_text_in(text, text_size);
+  look_around();
   undead_mangled mangled = undead_mangled_at((uintptr_t)name);
   add_form(&words, &mangled);
   return words.length;
