@@ -18,7 +18,6 @@
 #include "session/buffers/text.h"
 #include "unwind/backtrace.h"
 #include "world/given.h"
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -279,21 +278,21 @@ void undead_process_facts_collect(undead_process_facts *facts, const char *trigg
 }
 
 // jemalloc says what it has, in the process that it works for: mallctl of its manual.
+extern int mallctl(const char *name, void *old, size_t *old_size, void *new, size_t new_size) __attribute__((weak));
+
 static void add_statistics(undead_process_facts *facts) {
   static const struct { const char *statistic, *counter; } known[] = {
     {"stats.allocated", "allocatorAllocated"}, {"stats.active", "allocatorActive"},
     {"stats.metadata", "allocatorMetadata"}, {"stats.resident", "allocatorResident"},
   };
-  if (!undead_allocator_is_other() || undead_given()) return;
-  int (*control)(const char *, void *, size_t *, void *, size_t) =
-    (int (*)(const char *, void *, size_t *, void *, size_t))dlsym(RTLD_DEFAULT, "mallctl");
+  if (!mallctl || !undead_allocator_is_other() || undead_given()) return;
   uint64_t epoch = 1;
   size_t size = sizeof epoch, value;
   // They are those of the last time that the epoch was set.
-  if (!control || control("epoch", &epoch, &size, &epoch, size) != 0) return;
+  if (mallctl("epoch", &epoch, &size, &epoch, size) != 0) return;
   for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
     size = sizeof value;
-    if (control(known[i].statistic, &value, &size, NULL, 0) == 0) add_counter(facts, known[i].counter, value);
+    if (mallctl(known[i].statistic, &value, &size, NULL, 0) == 0) add_counter(facts, known[i].counter, value);
   }
 }
 

@@ -70,9 +70,13 @@ static bool looks_like_context(uintptr_t word, uintptr_t block) {
     && undead_is_executable(*(const uintptr_t *)(word - 16));
 }
 
+// Metadata of structs, enums and other values (the same list: from 0x200 to 0x3FF), again literally. A struct that is one reference has
+// the witnesses of objects, and memory of the program, or a cache of the runtime, may begin with it: `Task` is one.
+static bool is_of_value(uintptr_t word) { return *(const uintptr_t *)word >= 0x200 && *(const uintptr_t *)word < 0x400; }
+
 static void note_unknown(undead_isas *isas, uintptr_t word, uintptr_t block) {
   if (!undead_is_readable(word - 16, 24)) return;
-  bool known = isas->witnesses && *(const uintptr_t *)(word - 8) == isas->witnesses;
+  bool known = isas->witnesses && *(const uintptr_t *)(word - 8) == isas->witnesses && !is_of_value(word);
   if (known || looks_like_context(word, block)) isas->strangers++;
   if (looks_like_object(word, block)) isas->alike++;
 }
