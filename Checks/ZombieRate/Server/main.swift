@@ -85,7 +85,7 @@ let oneIn = Int(CommandLine.arguments[2])!
 
 @inline(never) func open(_ number: Int) -> Unmanaged<Session> { .passRetained(Session("user \(number & 63)")) }
 
-/// The bug: whoever waits for the session's end does not hold it.
+/// The bug: what waits for the session's end does not hold it.
 @inline(never) @_optimize(none) func account(_ session: Unmanaged<Session>) -> Int {
   session._withUnsafeGuaranteedRef { $0.bytes }
 }

@@ -27,7 +27,7 @@ package final class HeapFile {
   /// Ascending by block.
   package let holders: [DescriptorHolder]
   package let stacks: [ThreadStack]
-  /// What the process had beside memory, if whoever took the file added it.
+  /// What the process had beside memory, if the tool that took the file added it.
   package var resources: ProcessResources?
   package let waits: [Wait]
   package let tasks: [Task]

@@ -112,7 +112,7 @@ package final class HeapOwnership {
     return (owns, rootOwns)
   }
 
-  /// A task that waits stays in memory until it has ended, whoever may resume it: one that no owner leads to is held by itself.
+  /// A task that waits stays in memory until it has ended, whatever may resume it: one that no owner leads to is held by itself.
   private static func addTasks(
     _ graph: HeapGraph, _ owns: UnsafeMutableBufferPointer<Bool>, _ rootOwns: UnsafeMutableBufferPointer<Bool>,
     _ counted: UnsafeMutableBufferPointer<UInt32>

@@ -4,7 +4,7 @@
 
 /// An open file of a process, as `/proc` shows it.
 ///
-/// Paths and names are the process's, or of whoever it talks to: they have to be made visible before they are shown.
+/// Paths and names are the process's, or of those it talks to: they have to be made visible before they are shown.
 package struct OpenDescriptor: Sendable, Hashable {
   /// What it leads to.
   package enum Kind: String, Sendable, CaseIterable, Codable {

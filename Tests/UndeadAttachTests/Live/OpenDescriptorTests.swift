@@ -28,7 +28,7 @@ import Testing
     #expect(found[14] == "local /run/a path, listening" && found[15] == "local" && found[16] == nil)
   }
 
-  /// Whoever shares the network can put lines there.
+  /// Anyone who shares the network can put lines there.
   @Test func linesThatAreNoneAreLeftOut() {
     let lines = [
       "", " ", ":", "0: 0100007F:1F90", "0: 0100007F 0100007F:1 01 0 0 0 0 0 7",

@@ -66,7 +66,7 @@ static bool calls_job(const uintptr_t *refs) {
     && read_words(isa, &kind, sizeof kind) && (ABI_KIND_READ(kind) == ABI_KIND_TASK || ABI_KIND_READ(kind) == ABI_KIND_JOB);
 }
 
-// The timer of a sleep stays, too, when the sleep is cancelled: whoever made it was called by the concurrency library.
+// The timer of a sleep stays, too, when the sleep is cancelled: what made it was called by the concurrency library.
 static bool is_made_by_program(const undead_left_work *work) {
   const undead_module *runtime =
     &_swift_concurrency_debug_asyncTaskMetadata ? undead_module_of((uintptr_t)_swift_concurrency_debug_asyncTaskMetadata) : NULL;

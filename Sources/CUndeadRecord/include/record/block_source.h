@@ -19,7 +19,7 @@ extern undead_block_source_function volatile undead_block_source;
 void undead_block_source_set(undead_block_source_function source);
 
 typedef struct {
-  uintptr_t low;    // where the pool lies: from then on for ever
+  uintptr_t low;    // where the pool lies: from then on always
   size_t bytes;     // 0: there is none
   // Called by malloc() and posix_memalign() when the thread's count has run out, not in a hook: draws the next one. NULL: glibc
   // is to allocate. The caller registers the block.

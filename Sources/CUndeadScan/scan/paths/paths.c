@@ -264,7 +264,7 @@ typedef struct {
   uintptr_t number, block;
 } numbered_task;
 
-// A task that waits stays in memory until it has ended, whoever may resume it. The oldest first: servers come before what they serve.
+// A task that waits stays in memory until it has ended, whatever may resume it. The oldest first: servers come before what they serve.
 static bool reach_tasks(path_search *search) {
   uint64_t count = undead_worklist_size(&search->tasks);
   size_t bytes = (count + 1) * sizeof(numbered_task);

@@ -1,5 +1,5 @@
 // A stored reference of a dead object of a final class is followed, or the storage of an array in it. A program with its own SIGSEGV
-// handler is reported, too, whoever handles the signal.
+// handler is reported, too, whatever handles the signal.
 // CASE field-read-reference
 // EXPECT zombie kind=field type=App.Owner member=item allocated=make freed=drop used=show
 // EXPECT crash
