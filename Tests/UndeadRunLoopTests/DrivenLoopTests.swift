@@ -224,4 +224,23 @@ import Testing
     #expect(loop.withLock { $0 }.map { !isReadable($0.pollDescriptor) } ?? false)
     driver.withLock { $0 }?.cancel()
   }
+
+  /// A process of its own: the next loop gets the state of the one that was asked for its descriptor after its end.
+  @Test func anEndedLoopLeavesNoTimerToTheNext() async {
+    await #expect(processExitsWith: .success) {
+      let ended = Locked<TrackedRunLoop?>(nil)
+      runThread {
+        TrackedRunLoop.current.perform {}
+        ended.withLock { $0 = TrackedRunLoop.current }
+      }
+      #expect(ended.withLock { $0?.isFinished } == true)
+      #expect(ended.withLock { $0?.pollDescriptor ?? -1 } >= 0)
+      ended.withLock { $0 = nil }
+      let clock = VirtualClock()
+      let loop = TrackedRunLoop(clock: clock)
+      _ = try loop.schedule(every: .milliseconds(4)) { _ in }
+      #expect(loop.run(for: .milliseconds(9)) == .timedOut)
+      #expect(clock.now == 9_000_000)
+    }
+  }
 }

@@ -4,36 +4,49 @@ import Synchronization
 import Testing
 import UndeadTesting
 
+private let grace = Duration.milliseconds(50)
+
+private final class Gate: Sendable {
+  let continuation = Mutex<UnsafeContinuation<Void, Never>?>(nil)
+  let tasks = Mutex<[Task<Void, Never>]>([])
+}
+
+private func expectLeft(_ words: String, _ body: () -> Void) {
+  withKnownIssue {
+    assertNoTasksLeft(grace: grace) { body() }
+  } matching: { issue in
+    let text = issue.comments.first?.rawValue ?? ""
+    return text.hasPrefix("left: something was started") && text.contains(words) && text.contains("advice")
+      && text.contains("NoTasksLeftTests")
+  }
+}
+
 /// What is started must end: by the state that the message names, and by the place.
 @Suite struct NoTasksLeftTests {
-  private static let grace = Duration.milliseconds(50)
-  private final class Gate: Sendable {
-    let continuation = Mutex<UnsafeContinuation<Void, Never>?>(nil)
-    let tasks = Mutex<[Task<Void, Never>]>([])
-  }
-
-  private func expectLeft(_ words: String, _ body: () -> Void) {
-    withKnownIssue {
-      assertNoTasksLeft(grace: Self.grace) { body() }
-    } matching: { issue in
-      let text = issue.comments.first?.rawValue ?? ""
-      return text.hasPrefix("left: something was started") && text.contains(words) && text.contains("advice")
-        && text.contains("NoTasksLeftTests")
+  /// In a process of its own: the tasks need threads while this one waits for them.
+  @Test func tasksThatSleepWaitOrFollow() async {
+    await #expect(processExitsWith: .success) {
+      let (stream, _) = AsyncStream.makeStream(of: Int.self)
+      let gate = Gate()
+      func keep(_ task: Task<Void, Never>) { gate.tasks.withLock { $0.append(task) } }
+      expectLeft("task that sleeps in closure") { keep(Task { try? await Task.sleep(for: .seconds(1000)) }) }
+      expectLeft("next element of a sequence in closure") { keep(Task.detached { for await _ in stream {} }) }
+      expectLeft("a continuation to be resumed in closure") {
+        keep(Task { await withUnsafeContinuation { continuation in gate.continuation.withLock { $0 = continuation } } })
+      }
     }
   }
 
-  @Test func tasksThatSleepWaitOrFollow() {
-    let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
-    let gate = Gate()
-    func keep(_ task: Task<Void, Never>) { gate.tasks.withLock { $0.append(task) } }
-    expectLeft("task that sleeps in closure") { keep(Task { try? await Task.sleep(for: .seconds(1000)) }) }
-    expectLeft("next element of a sequence in closure") { keep(Task.detached { for await _ in stream {} }) }
-    expectLeft("a continuation to be resumed in closure") {
-      keep(Task { await withUnsafeContinuation { continuation in gate.continuation.withLock { $0 = continuation } } })
+  /// Threads that others keep busy are no reason to fail, nor is what waits for what may still run.
+  @Test func tasksThatHaveHadNoTurn() async {
+    await #expect(processExitsWith: .success) {
+      let isOver = DispatchSemaphore(value: 0)
+      @Sendable func block() { isOver.wait() }
+      let blockers = 4 * ProcessInfo.processInfo.processorCount
+      for _ in 0..<blockers { Task.detached { block() } }
+      assertNoTasksLeft(grace: grace) { Task.detached { await Task.detached {}.value } }
+      for _ in 0..<blockers { isOver.signal() }
     }
-    continuation.finish()
-    gate.continuation.withLock { $0 }?.resume()
-    for task in gate.tasks.withLock({ $0 }) { task.cancel() }
   }
 
   @Test func timersAndCallsOfDispatch() {

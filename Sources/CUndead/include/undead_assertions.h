@@ -76,6 +76,7 @@ void undead_clear_stack(void);
 
 // For the frames of asynchronous functions, which lie in memory of the task: between the two calls, frames of
 // what is called are some KiB away from those of the caller, and the memory between them is clear. NULL if no task runs. In pairs, like a stack.
+// Both clear the stack, too.
 void *undead_task_leave_room(void);
 void undead_task_take_room(void *room);
 

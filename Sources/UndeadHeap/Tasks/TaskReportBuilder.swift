@@ -103,7 +103,9 @@ private struct TaskTally {
       }
       for number in chain.reversed() where placed[number] < 0 && progress.blocks[number] >= 0 {
         let (task, block) = (tasks[number], Int(progress.blocks[number]))
-        let state = stateOf(task)
+        var state = stateOf(task)
+        // The pool of threads is an executor, too.
+        if state == .actor, task.waitsFor == 0 { state = .queued }
         let parent = progress.index[task.parent].map { placed[Int($0)] }
         let isReached = heap.graph.shape(block).has(HeapFile.Shape.reached)
         let isWhole = heap.graph.addresses[block] == task.address

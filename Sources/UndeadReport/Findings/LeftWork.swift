@@ -12,10 +12,10 @@ package struct LeftWork: Sendable, Hashable {
   package var status: UInt32
   /// Return addresses.
   package var frames: [UInt64]
-  /// True for a task that has a thread, or that gets one when its turn comes: it may end by itself.
-  package var isUnderWay: Bool {
-    kind == .task && status & (TaskState.Flag.running | TaskState.Flag.enqueued) != 0
-  }
+  /// True for a task that has a thread: it may end by itself.
+  package var isRunning: Bool { kind == .task && status & TaskState.Flag.running != 0 }
+  /// True for a task that waits for its turn: nobody can say whether it ends when it has had one.
+  package var isQueued: Bool { kind == .task && !isRunning && status & TaskState.Flag.enqueued != 0 }
 
   package init(kind: Kind, status: UInt32 = 0, frames: [UInt64]) {
     self.kind = kind
@@ -73,7 +73,7 @@ extension FailureText {
     let state = TaskState(status: work.status, frames: backtrace.frames.prefix { $0 != own }.map(\.symbol))
     let cancel = "keep the task and call cancel() at the end, then await its value"
     return switch state {
-    case .running, .queued: ("task that runs", "await its value before the end, or cancel() it")
+    case .running: ("task that runs", "await its value before the end, or cancel() it")
     case .sleep: ("task that sleeps", cancel)
     case .stream: ("task that waits for the next element of a sequence", "finish() the stream, or \(cancel)")
     case .task: ("task that waits for other tasks", cancel)
@@ -82,7 +82,7 @@ extension FailureText {
         "task that waits for a continuation to be resumed",
         "resume it exactly once on every path; cancel() alone does not"
       )
-    case .actor: ("task that waits for an actor", "see what runs in the actor")
+    case .queued, .actor: ("task that waits for its turn", "see what keeps its actor, or all threads, busy")
     case .finished: ("task that has ended", cancel)
     }
   }

@@ -153,7 +153,7 @@ struct LoopCore: @unchecked Sendable, Equatable {
     withLock {
       // In a child the numbers may stand for files of the program's by now.
       if state.pointee.poller.isInherited { openPoller() }
-      state.pointee.poller.unpublish()
+      state.pointee.poller.closeWhatServesOneLoop()
       guard entirely, header.pointee.wakers.pointee.load(ordering: .acquiring) == 0 else { return }
       state.pointee.poller.close()
       state.pointee.polled.forgetAll()

@@ -87,6 +87,7 @@ void undead_scope_avoid_task(void) {
 }
 
 void *undead_task_leave_room(void) {
+  undead_clear_stack();
   void *room = current_task() ? swift_task_alloc(ROOM_BYTES) : NULL;
   if (!room) return NULL;
   // What our own frames on the way here held is free by now.
@@ -95,6 +96,8 @@ void *undead_task_leave_room(void) {
 }
 
 void undead_task_take_room(void *room) {
+  // The thread goes on with another task while the check is made: what it writes over only in part must hold nothing of this one.
+  undead_clear_stack();
   if (room) swift_task_dealloc(room);
 }
 #endif

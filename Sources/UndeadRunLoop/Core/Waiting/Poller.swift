@@ -48,16 +48,16 @@ struct Poller {
   }
 
   mutating func close() {
-    closeTimer()
-    stopWatchingClock()
-    unpublish()
+    closeWhatServesOneLoop()
     for descriptor in [poll, wake] where descriptor >= 0 { undead_loop_close(descriptor) }
     poll = -1
     wake = -1
   }
 
-  /// Nobody outside may poll the loop any more.
-  mutating func unpublish() {
+  /// Closes what the next loop that is given this poller must not find open.
+  mutating func closeWhatServesOneLoop() {
+    closeTimer()
+    stopWatchingClock()
     if published >= 0 { undead_loop_close(published) }
     published = -1
   }

@@ -142,6 +142,27 @@ nonisolated(unsafe) var finished: [Task<Int, Never>] = []
   }
 }
 
+/// Tasks that have waited for continuations, and wait for the only thread of the pool now.
+func waitForAThread(_ count: Int) {
+  let (waits, isBusy, never) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+  @Sendable func block() { never.wait() }
+  for _ in 0..<count {
+    Task.detached {
+      await withCheckedContinuation {
+        continuations.append($0)
+        waits.signal()
+      }
+    }
+  }
+  for _ in 0..<count { waits.wait() }
+  Task.detached {
+    isBusy.signal()
+    block()
+  }
+  isBusy.wait()
+  for continuation in continuations { continuation.resume() }
+}
+
 func work() {
   func follow(_ model: Model) {
     let feed = Feed()
@@ -179,6 +200,7 @@ func work() {
   case ("nothing", "large"): do { _ = (0..<20).map { [UInt8](repeating: UInt8($0), count: 10_000_000) } }
   case ("growth", "table"): for _ in 0..<20_000 { table[table.count] = [UInt8](repeating: 1, count: 500) }
   case ("tasks", "states"): MainActor.assumeIsolated { waitInAllWays(20) }
+  case ("tasks", "queued"): waitForAThread(20)
   case ("tasks", _):
     startTasks(50, follow, keeps: false)
     startTasks(30, { $0.count() }, keeps: false)
