@@ -237,7 +237,8 @@ enum Advice {
         + "every path, also when its owner is done or the task is cancelled (withTaskCancellationHandler); a weak "
         + "`self` would not wake the task"
     }
-    return "the task that `\(reference.field)` leads to holds its owner and has not ended: cancel it when the owner is "
+    return
+      "the task that `\(reference.fieldName)` leads to holds its owner and has not ended: cancel it when the owner is "
       + "done (not in a deinit, which the task prevents), or capture `self` weakly in the task and let its loop end"
   }
 
@@ -292,7 +293,7 @@ enum Advice {
       let closure = reference.closure
     else { return nil }
     let owner = reference.captures == "self" ? "`self`" : "an object"
-    return "`\(reference.field)` of \(reference.type) holds a method of \(owner), written as a value in "
+    return "`\(reference.fieldName)` of \(reference.type) holds a method of \(owner), written as a value in "
       + "\(SymbolText.outer(closure.symbol)) (`self.method`), which holds \(owner) strongly: write a closure that calls it, "
       + "`{ [weak self] in self?.method() }`"
   }
@@ -305,7 +306,7 @@ enum Advice {
     else { return nil }
     let (reference, target) = (facts.references[index], facts.target(of: index))
     return
-      "the closure in the lazy property `\(reference.field)` \(captures(reference, target)) and is kept: "
+      "the closure in the lazy property `\(reference.fieldName)` \(captures(reference, target)) and is kept: "
       + remedy(reference, target)
   }
 
@@ -320,7 +321,7 @@ enum Advice {
       return nil
     }
     let target = facts.target(of: 0)
-    return "closure stored in `\(reference.field)` \(captures(reference, target)): \(remedy(reference, target))"
+    return "closure stored in `\(reference.fieldName)` \(captures(reference, target)): \(remedy(reference, target))"
   }
 
   static func closureInCycle(_ facts: LeakFacts) -> String? {
@@ -330,7 +331,7 @@ enum Advice {
     guard let index = facts.references.culpritClosure(among: own) else { return nil }
     let (reference, target) = (facts.references[index], facts.target(of: index))
     let type = reference.package == nil ? reference.type : TypeName.unspecialized(reference.type)
-    return "the closure stored in `\(FieldName.shown(reference.field, of: reference.type))` of \(type) "
+    return "the closure stored in `\(reference.fieldName)` of \(type) "
       + "\(captures(reference, target)): \(remedy(reference, target))"
   }
 
@@ -396,14 +397,14 @@ enum Advice {
       return nil
     }
     return
-      "`\(reference.field)` of \(reference.type) is an Unmanaged reference that was retained: call release() on it "
+      "`\(reference.fieldName)` of \(reference.type) is an Unmanaged reference that was retained: call release() on it "
       + "when the object is done, or make it with passUnretained"
   }
 
   static func memory(_ facts: LeakFacts) -> String? {
     guard facts.roles.contains(.memory), let reference = facts.references.first(where: { isPointer($0.fieldType) })
     else { return nil }
-    return "`\(reference.field)` of \(reference.type) points to memory that holds its owner: deinitialize and "
+    return "`\(reference.fieldName)` of \(reference.type) points to memory that holds its owner: deinitialize and "
       + "deallocate it when the object is done, not only in its deinit, which never runs"
   }
 
@@ -422,7 +423,7 @@ enum Advice {
 
   static func selfReference(_ facts: LeakFacts) -> String? {
     guard facts.references.count == 1, let reference = facts.references.first, !reference.isNameless else { return nil }
-    let start = "`\(reference.field)` refers to the object itself: "
+    let start = "`\(reference.fieldName)` refers to the object itself: "
     return FieldRemedy.canBeWeak(reference)
       ? start + "set it to nil when the object is done, or make it `weak`"
       : start + "give `\(reference.field.prefix { $0 != "." })` another value when the object is done"
@@ -432,7 +433,7 @@ enum Advice {
     guard
       let reference = facts.references.last(where: { $0.package == nil && FieldName.isBackReference($0.field) })
     else { return nil }
-    let name = "`\(reference.field)` of \(reference.type)"
+    let name = "`\(reference.fieldName)` of \(reference.type)"
     // The name of a delegate says that it does not own; other names only suggest it.
     return FieldName.isDelegate(reference.field)
       ? "\(name) refers back to what holds it: declare it `weak`"

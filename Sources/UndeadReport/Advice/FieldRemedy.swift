@@ -12,7 +12,7 @@ enum FieldRemedy {
     if isPart(reference) {
       return "give `\(reference.field.prefix { $0 != "." })` of \(reference.type) another value"
     }
-    return "set `\(reference.field)` of \(reference.type) to nil"
+    return "set `\(reference.fieldName)` of \(reference.type) to nil"
   }
 
   /// False for what is certainly no optional: it cannot be set to nil.

@@ -36,7 +36,7 @@ extension Chain {
 extension Chain.Link {
   init(_ reference: Reference, to end: String, isCulprit: Bool) {
     self.init(
-      from: reference.type, field: FieldName.shown(reference.field, of: reference.type), fieldType: reference.fieldType,
+      from: reference.type, field: reference.fieldName, fieldType: reference.fieldType,
       holdsClosure: reference.holdsClosure, closure: reference.closure,
       captures: reference.captures.map { $0 == "variable" ? "a variable" : $0 }, to: end, isCulprit: isCulprit)
   }

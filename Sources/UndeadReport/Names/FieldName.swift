@@ -45,3 +45,8 @@ enum FieldName {
     return words.contains(lastWord) || words.contains(firstWord)
   }
 }
+
+extension LeakReport.Reference {
+  /// What the programmer calls the field.
+  var fieldName: String { FieldName.shown(field, of: type) }
+}
