@@ -21,6 +21,10 @@ public struct LoopClock: Clock {
 
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
 
+    public static func + (instant: Instant, duration: Duration) -> Instant { instant.advanced(by: duration) }
+
+    public static func - (later: Instant, earlier: Instant) -> Duration { earlier.duration(to: later) }
+
     /// Never early: a started nanosecond counts.
     var nanoseconds: Int64 { Instants.nanoseconds(roundingUp: offset) }
   }
@@ -35,7 +39,7 @@ public struct LoopClock: Clock {
   /// A clock whose sleepers are woken by timers of a loop, in its common modes, and in its time: they wake while it runs.
   init(_ loop: TrackedRunLoop) { base = .loop(loop) }
 
-  /// A clock whose sleepers are woken when a virtual clock is moved, by anyone.
+  /// A clock whose sleepers are woken when a virtual clock is moved.
   init(_ clock: VirtualClock) { base = .virtual(clock) }
 
   public var now: Instant {
