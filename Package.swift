@@ -101,7 +101,7 @@ let package = Package(
     .target(name: "UndeadTesting", dependencies: ["Undead", "UndeadReport", "UndeadSystem"]),
     .target(name: "CUndeadRunLoop"),
     .target(name: "UndeadRunLoop", dependencies: ["CUndeadInterface", "CUndeadRunLoop"]),
-    // A run loop in virtual time for the tests of whoever uses it; needs Swift Testing.
+    // A run loop in virtual time for tests; needs Swift Testing.
     .target(name: "UndeadRunLoopTesting", dependencies: ["UndeadRunLoop"]),
     .target(
       name: "UndeadRunLoopLogging",

@@ -80,7 +80,7 @@ static void guard(void) {
   (void)_setjmp;
 }
 
-// The descriptor's size is what glibc tells debuggers.
+// The descriptor's size is what glibc shows debuggers.
 static size_t descriptor_bytes(void) {
   extern const uint32_t _thread_db_sizeof_pthread __attribute__((weak));
   return &_thread_db_sizeof_pthread ? _thread_db_sizeof_pthread : 0;

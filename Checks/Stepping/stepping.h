@@ -1,4 +1,4 @@
-// What stops a program at its calls, and what it tells about that. x86-64.
+// What stops a program at its calls, and what it shows about that. x86-64.
 #pragma once
 #include "traced.h"
 #include <stdbool.h>
@@ -24,7 +24,7 @@ bool stepping_describe(uint32_t thread, char *text, uint32_t size);
 
 // Under the tracer (tracer.c): the memory that is shared with it, NULL if there is none.
 stepping_traced *stepping_shared(void);
-// Called by a thread, with the number of its body: waits until it is traced; afterwards tells that the body has ended.
+// Called by a thread, with the number of its body: waits until it is traced; afterwards says that the body has ended.
 void stepping_begin_traced(uint32_t index);
 void stepping_end_traced(uint32_t index);
 // Once all threads wait: looks whenever the tracer asks for it. No code of the program runs here: its instructions

@@ -109,7 +109,7 @@ nonisolated(unsafe) var sink = 0
 
 // MARK: A second thread
 
-/// Does what it is told to, on a thread of its own.
+/// Does what it is asked to, on a thread of its own.
 final class Worker: @unchecked Sendable {
   private var start = sem_t(), end = sem_t()
   private var work: () -> Void = {}

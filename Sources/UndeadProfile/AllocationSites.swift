@@ -18,7 +18,7 @@ package struct AllocationSites: Sendable {
     package var bytes: UInt64
   }
 
-  /// What one place has allocated since the start, freed blocks too, as far as a sample tells.
+  /// What one place has allocated since the start, freed blocks too, as far as a sample shows.
   package struct Allocated: Sendable, Equatable {
     /// Return addresses, innermost first; empty for places that were thrown away.
     package var stack: [UInt64]

@@ -82,7 +82,7 @@ package enum HeapProfile {
   }
 }
 
-/// What a profile tells beside stacks and numbers.
+/// What a profile shows beside stacks and numbers.
 package struct ProfileOptions: Sendable {
   /// Labels of a sample that say what its blocks are.
   package enum Detail: String, Sendable, CaseIterable {

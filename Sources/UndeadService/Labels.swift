@@ -1,7 +1,7 @@
 import UndeadSystem
 
 extension UndeadDebugService {
-  /// What tells one service, host and version from another in an engine that has the profiles of all of them.
+  /// What distinguishes one service, host and version from another in an engine that has the profiles of all of them.
   public enum Labels {
     /// Labels from the environment, by the rules of OpenTelemetry.
     ///

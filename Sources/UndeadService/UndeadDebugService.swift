@@ -5,7 +5,7 @@ import UndeadSystem
 /// Answers requests for profiles, leaks and growth of the process that it runs in, for whatever server the owner has.
 ///
 /// It listens nowhere by itself: hand it requests from a route of your server, behind your authentication, or start the
-/// socket server with ``start(socket:configuration:)``. What it tells are names of types, functions and files, never
+/// socket server with ``start(socket:configuration:)``. What it shows are names of types, functions and files, never
 /// contents of objects.
 ///
 /// ```swift
@@ -15,7 +15,7 @@ import UndeadSystem
 public final class UndeadDebugService: Sendable {
   /// How the service behaves.
   public struct Configuration: Sendable {
-    /// Labels of all samples of profiles: what tells this service, host and version from others.
+    /// Labels of all samples of profiles: what distinguishes this service, host and version from others.
     public var labels: [String: String]
     /// From the end of one look at the process to the start of the next one, at least.
     public var pause: Duration = .seconds(1)

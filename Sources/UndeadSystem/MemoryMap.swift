@@ -1,4 +1,4 @@
-/// The mappings of a process, as `/proc/PID/maps` tells them.
+/// The mappings of a process, as `/proc/PID/maps` shows them.
 package struct MemoryMap: Sendable {
   package struct Region: Sendable, Equatable {
     package var start: UInt64

@@ -16,7 +16,7 @@ import UndeadTestSupport
     #expect(variables.count { $0.contains("undead_bss") } > 300)
     #expect(variables.count { $0.contains("undead_data") } > 10)
     let elsewhere = variables.filter { $0.contains(".bss") || $0.contains(".data") || $0.contains("*COM*") }
-    // Contexts of whoever adds facts, which perhaps nobody else holds.
+    // Contexts of sources of facts, which perhaps nothing else holds.
     #expect(Set(elsewhere.compactMap(\.last)) == ["sources", "source_count"])
   }
 }

@@ -9,7 +9,7 @@ struct Shape: Sendable, CustomTestStringConvertible {
   var words: [Int: ExpectedWord]
   var describe: @Sendable () -> ObjectDescription
 
-  /// `source` tells the shape in the test's name.
+  /// `source` shows the shape in the test's name.
   init(
     _ source: String, name: String, skipped: [Int] = [], _ words: [Int: ExpectedWord],
     describe: @escaping @Sendable () -> ObjectDescription

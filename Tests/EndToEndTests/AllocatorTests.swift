@@ -84,7 +84,7 @@ import UndeadTestSupport
     }
   }
 
-  /// An allocator that does not tell sizes cannot be recorded: the tool says so, and the program has it all the same.
+  /// An allocator that does not show sizes cannot be recorded: the tool says so, and the program has it all the same.
   @Test func saysWhatItCannotRecord() async throws {
     try await Tool.gate.pass {
       let directory = try TemporaryDirectory()

@@ -19,7 +19,7 @@ struct ChildError: Error, CustomStringConvertible {
 /// Runs a command of `/bin/sh` in a process group of its own, with its output in files.
 /// - Parameters:
 ///   - environment: added to the environment of this process.
-///   - deadline: when all of it is killed, and an error tells what it wrote and where its threads were.
+///   - deadline: when all of it is killed, and an error says what it wrote and where its threads were.
 func runShell(
   _ command: String, environment: [String: String] = [:], deadline: Duration = .seconds(300)
 ) async throws -> Outcome {

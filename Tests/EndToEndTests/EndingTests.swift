@@ -24,7 +24,7 @@ extension OutsidePackageTests {
       #expect(outcome.ending == .exit(3))
       expectEarlierLeak(outcome.output)
       let isTold = outcome.output.contains("exit(3) was called while a test ran: its end is not checked for leaks")
-      // XCTest is told nothing at the end.
+      // XCTest gets no report at the end.
       #expect(isTold == (library == .testing))
     }
 

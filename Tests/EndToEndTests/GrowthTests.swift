@@ -4,7 +4,7 @@ import UndeadHeap
 import UndeadReport
 import UndeadTestSupport
 
-/// What `undead diff` tells of two heap files of one program that grows in a known way.
+/// What `undead diff` reports for two heap files of one program that grows in a known way.
 @Suite struct GrowthTests {
   private func tool(_ program: Program) -> String { program.configuration == .release ? Tool.releasePath : Tool.path }
 

@@ -50,7 +50,7 @@ import UndeadTestSupport
     }
   }
 
-  /// Every object is counted; where it was allocated is an estimate, three times as far from the truth as is told at most.
+  /// Every object is counted; where it was allocated is an estimate, three times as far from the truth as is reported at most.
   @Test(arguments: Program.selected(in: "HeapAnswers"))
   func aSampleOfTheBacktraces(_ program: Program) async throws {
     try await withHeap(program, options: "--sample 1KiB") { file in

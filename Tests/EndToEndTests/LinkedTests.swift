@@ -3,7 +3,7 @@ import Testing
 import UndeadReport
 import UndeadTestSupport
 
-/// A program that links the instrument and tells it facts, under the tool: its own copy is in charge then.
+/// A program that links the instrument and shows it facts, under the tool: its own copy is in charge then.
 @Suite struct LinkedTests {
   @Test func factsOfALinkedCopyAreReported() async throws {
     try await Tool.gate.pass {

@@ -65,7 +65,7 @@ import UndeadTestSupport
     expectLeaks(failing.report)
   }
 
-  /// Files and lines are looked for only where something is told with them.
+  /// Files and lines are looked for only where something is reported with them.
   private func expectSymbolizer(asked: Bool, for filter: String) throws {
     let trace = sandbox.path("asked-for-\(filter)")
     let symbolizer = try sandbox.write("#!/bin/sh\ntouch \(trace)\n", to: "symbolizer-for-\(filter)", mode: 0o755)

@@ -54,7 +54,7 @@ import UndeadReport
     #expect(!output.error.contains("/leaky.swift:"))
   }
 
-  /// The caches of libdispatch and of the runtime are no loss of anybody's; what the program's own C code lost is told.
+  /// The caches of libdispatch and of the runtime are no loss; what the program's own C code lost is reported.
   @Test func onlyBlocksOfTheProgramsCCodeAreCounted() throws {
     try sandbox.write(
       """

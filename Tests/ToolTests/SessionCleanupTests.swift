@@ -72,7 +72,7 @@ import Testing
     #expect(child.wait { child.outputSoFar.hasSuffix("\n") })
     let program = try #require(Int32(child.outputSoFar.dropFirst("pid ".count).dropLast()))
     child.send(SIGKILL)
-    // Its end cannot be waited for as that of others: the program has inherited what tells it.
+    // Its end cannot be waited for as that of others: the program has inherited what shows it.
     #expect(child.wait { !ProcessFacts.isRunning(child.pid) })
     let left = try #require(sessions.first)
     if !hasLock { try FileManager.default.removeItem(atPath: "\(left)/lock") }
@@ -91,7 +91,7 @@ import Testing
   }
 }
 
-/// A pipe that nobody reads: whoever writes a long report into it waits.
+/// A pipe without a reader: writing a long report into it waits.
 private final class UnreadPipe {
   let path: String
   private let descriptor: Int32

@@ -22,7 +22,7 @@ import UndeadReport
       [sandbox.path("bin/undead"), "run"] + options + ["--", "bash", "-c", script], environment: settings)
   }
 
-  /// A program that says its process id, tells the signals that it gets, and ends at TERM with status 3.
+  /// A program that says its process id, shows the signals that it gets, and ends at TERM with status 3.
   private let listener = """
     trap 'echo got USR1' USR1; trap 'echo got HUP' HUP; trap 'echo got TERM; exit 3' TERM
     echo "pid $$"; while true; do sleep 0.01; done

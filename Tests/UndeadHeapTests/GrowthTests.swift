@@ -234,7 +234,7 @@ import UndeadReport
       ])
   }
 
-  /// What a collection of Foundation holds is told by the field that has the collection, and by its own type.
+  /// What a collection of Foundation holds is named by the field that has the collection, and by its own type.
   @Test func collectionsOfFoundation() throws {
     func heap(_ entries: Int) throws -> LoadedHeap {
       var heap = HeapBuilder()

@@ -65,7 +65,7 @@ import UndeadReport
       merged.summary.residentHosts == 2 && merged.summary.residentBytes == HostValues([3 << 20, 9 << 20], hosts: 2))
     let text = MergedHeapText.render(merged)
     #expect(text.contains(" resident on 2 hosts where that is known ("), "\(text)")
-    // One process of the host does not tell.
+    // One process of the host does not show.
     inputs[2].host = "web-1"
     #expect(MergedHeap(inputs).summary.residentBytes.total == 9 << 20)
     inputs[2].value.summary.residentBytes = 1 << 20

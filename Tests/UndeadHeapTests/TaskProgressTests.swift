@@ -41,7 +41,7 @@ import UndeadReport
     #expect(try sample.answers() == [.yes])
   }
 
-  /// A global variable may have a handle or a continuation: the task's count tells.
+  /// A global variable may have a handle or a continuation: the task's count shows.
   @Test func notByAHandle() throws {
     for (strong, flags, answer) in [
       (2, 0, TaskProgress.Answer.never), (2, HeapFile.Task.cancelHandler, .cancel), (1, 0, .yes),

@@ -72,7 +72,7 @@ private let profilesForOthers = ProcessInfo.processInfo.environment["UNDEAD_PROF
       ])
   }
 
-  /// The four values of a heap profile of Go; blocks without a sample are told by those that have one.
+  /// The four values of a heap profile of Go; blocks without a sample are reported by those that have one.
   @Test func aSampledHeap() throws {
     var heap = HeapBuilder()
     heap.snapshot.setMetadata("sampleBytes", "65536")

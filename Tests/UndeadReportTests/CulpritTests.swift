@@ -32,7 +32,7 @@ import Testing
     #expect(Self.blame(("App.A", "child", ""), ("App.B", "delegate", "")).title == "`delegate` of App.B")
     #expect(Self.blame(("App.A", "me", "")).title == "`me` of App.A")
     #expect(Self.blame(("App.A", "all[]", ""), ("App.B", "thing", "")).title == "`thing` of App.B")
-    // Of a list whose members know both neighbours, the way back: it is the one that need not own, whoever has the list.
+    // Of a list whose members know both neighbours, the way back: it is the one that need not own.
     #expect(Self.blame(("App.Node", "next", ""), ("App.Node", "prev", "")).title == "`prev` of App.Node")
     #expect(
       Self.blame(("App.Pipe", "head", ""), ("App.Step", "next", ""), ("App.Step", "prev", ""), ("App.Step", "pipe", ""))

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UndeadReport
 
-/// Leaks in which objects of a dependency take part: the user's own line is told, and nothing that they cannot change.
+/// Leaks in which objects of a dependency take part: the user's own line is reported, and nothing that they cannot change.
 @Suite struct LibraryTests {
   private typealias Function = SyntheticHeap.Function
   private static let checkout = "/app/.build/checkouts/swift-nio/Sources/NIO"
@@ -69,7 +69,7 @@ import Testing
     #expect(try JSONRenderer.parse(JSONRenderer.render(report)) == report)
   }
 
-  /// Built from its own sources, too, where no dependency is to be seen. A closure of the user's is told as ever.
+  /// Built from its own sources, too, where no dependency is to be seen. A closure of the user's is reported as ever.
   @Test(arguments: [true, false])
   func aPromiseThatIsNeverCompletedIsToldAsSuch(alone: Bool) throws {
     var heap = SyntheticHeap()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UndeadReport
 
-/// Nothing that owns, and nothing that is not the user's, is told to be made weak; what waits is to be woken.
+/// Nothing that owns, and nothing that is not the user's, is to be made weak by advice; what waits is to be woken.
 @Suite struct OwningAdviceTests {
   // MARK: Cycles
 

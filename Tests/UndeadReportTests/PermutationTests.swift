@@ -151,7 +151,7 @@ import UndeadTestSupport
     Self.check(heap.built, &random, times: 10)
   }
 
-  /// Calls of one line from several places of the code: the same one is told whenever a snapshot is shown.
+  /// Calls of one line from several places of the code: the same one is reported whenever a snapshot is shown.
   @Test func placesOfOneLine() {
     var heap = SyntheticHeap()
     let places = (0..<8).map { SyntheticHeap.Function.app("App.make()", "/app/main.swift", 100 + $0) }

@@ -24,16 +24,6 @@ private final class Owner {
 
 // MARK: MigratingFromFoundation
 
-private func migrated() throws {
-  let loop = TrackedRunLoop.current
-  let timer = try TrackedTimer(after: .seconds(1), repeats: true, userInfo: "poll") { timer in
-    print(timer.userInfo ?? "", timer.firings)
-  }
-  try loop.add(timer, forMode: .common)
-  loop.run(for: .seconds(10))
-  timer.invalidate()
-}
-
 private func sideBySide() throws {
   let guest = TrackedRunLoop(name: "guest")
   let driver = guest.drive(on: .main)

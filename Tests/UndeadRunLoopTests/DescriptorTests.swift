@@ -307,7 +307,7 @@ private final class Events: Sendable {
     sources.withLock { $0 = [] }
   }
 
-  /// The event that both are told of was the old source's; the new one would wait for bytes that are gone.
+  /// The event that both are notified of was the old source's; the new one would wait for bytes that are gone.
   @Test func aNewSourceIsNotCalledForAnOldEvent() throws {
     let pairs = (0..<2).map { _ in Connection() }
     let replaced = Locked<[TrackedRunLoopSource]>([])

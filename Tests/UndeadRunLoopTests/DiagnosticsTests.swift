@@ -131,7 +131,7 @@ extension Witness: Ticking, Named {}
           try loop.schedule(every: .seconds(0.1)) { _ in }
         },
       ]
-      // Not looked through: it is enough that nothing is told that is not so.
+      // Not looked through: it is enough that nothing is reported that is not so.
       #expect(found["protocols"].map { $0.isEmpty || $0 == [witness] } == true)
       // Only the instrument can look into blocks.
       let expected = Instrument.functions == nil ? [] : [witness]

@@ -64,7 +64,7 @@ import Testing
     let first = timer.fireDate
     #expect(loop.run(for: nil) == .finished)
     #expect(timer.firings == 10)
-    // Invalid, it still tells the date of its last tick.
+    // Invalid, it still shows the date of its last tick.
     let points = (timer.fireDate.timeIntervalSince(first) / 0.002).rounded()
     #expect(Int(points) >= 9)
     #expect(Int(points) <= timer.firings + timer.missedFirings)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import UndeadRunLoop
 
-// What is told of timers that nobody will ever call, and of frames that came too late.
+// What is reported of timers that are never called, and of frames that came too late.
 extension DiagnosticsTests {
   @Test func aLoopThatNobodyRuns() throws {
     try diagnosed { sink in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import UndeadRunLoop
 
-/// What a sleeping loop must be told of, and what must not hide it. Each of these hangs, or runs into its limit, when a wake-up
+/// What a sleeping loop must be notified of, and what must not hide it. Each of these hangs, or runs into its limit, when a wake-up
 /// is lost.
 @Suite(.timeLimit(.minutes(20))) struct SleepingLoopTests {
   private let elsewhere = TrackedRunLoop.Mode("elsewhere")

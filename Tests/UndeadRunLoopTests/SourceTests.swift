@@ -187,7 +187,7 @@ private func highDuplicate(_ descriptor: Int32) -> Int32 {
     let driver = loop.drive(on: queue)
     #expect(eventually { fired.count > 2 })
     let before = queue.sync {
-      // All that the driver would have been told is told to this run.
+      // All events of the driver come to this run.
       loop.run(for: .milliseconds(10))
       #expect(loop.core.withLock { loop.core.state.pointee.poller.armed } != .max)
       return fired.count

@@ -17,7 +17,7 @@ extension TestLoop {
   }
 }
 
-/// An object that tells when it dies.
+/// An object that says when it dies.
 final class Witness: Sendable {
   let onDeath: @Sendable () -> Void
   let ticks = Atomic(0)

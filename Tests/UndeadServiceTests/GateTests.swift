@@ -6,7 +6,7 @@ import Testing
 
 /// One at a time, not too often, and nobody waits for ever.
 @Suite(.timeLimit(.minutes(20))) struct GateTests {
-  /// Holds the gate until it is told to let go.
+  /// Holds the gate until it is asked to let go.
   private func hold(_ gate: Gate) async -> (release: @Sendable () -> Void, done: Task<Void, any Error>) {
     let semaphore = DispatchSemaphore(value: 0)
     let entered = AsyncStream<Void>.makeStream()

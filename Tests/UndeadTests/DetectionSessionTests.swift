@@ -40,7 +40,7 @@ import UndeadReport
     #expect(!second.session.reported.contains(0x1000))
   }
 
-  /// The assertions as test libraries make them, down to what the site is told.
+  /// The assertions as test libraries make them, down to what the site gets.
   @Test func assertionsTellTheirOwnSite() async {
     let (site, other) = (TestSite(first), TestSite(second))
     site.assertNoLeaks { heap.leak("App.Cart") }
@@ -195,7 +195,7 @@ import UndeadReport
 
   // MARK: What the instrument knows
 
-  /// There is one instrument: it asks and tells the session of the process.
+  /// There is one instrument: it asks and informs the session of the process.
   @Test func onlyTheSessionOfTheProcessTellsTheInstrument() async {
     await #expect(processExitsWith: .success) {
       let session = DetectionSession()

@@ -4,7 +4,7 @@ import Testing
 import Undead
 import UndeadReport
 
-/// What a source tells a check, and what becomes of it in the report of the same process.
+/// What a source reports to a check, and what becomes of it in the report of the same process.
 @Suite(.timeLimit(.minutes(20))) struct FactsTests {
   @Test func abandonedObjectIsToldWithItsPath() async {
     await #expect(processExitsWith: .success) {
@@ -140,7 +140,7 @@ final class ToldTimer {
 @inline(never) @_optimize(none)
 private func keptOwner() -> KeptOwner { KeptOwner() }
 
-/// The state of a process that tells; one thread at a time uses it, as the check and its source take turns.
+/// The state of a process that reports; one thread at a time uses it, as the check and its source take turns.
 private enum Told {
   nonisolated(unsafe) static let cache = OwnerCache()
   nonisolated(unsafe) static let loop = ToldLoop()

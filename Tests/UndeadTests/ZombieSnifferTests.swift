@@ -83,7 +83,7 @@ import UndeadReport
   }
 }
 
-/// What a handler was told.
+/// What a handler got.
 private final class Seen: Sendable {
   private let events = Mutex<[ZombieLog.Event]>([])
   func add(_ event: ZombieLog.Event) { events.withLock { $0.append(event) } }

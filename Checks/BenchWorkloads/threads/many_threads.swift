@@ -20,7 +20,7 @@ func work(_ index: Int) {
   for round in 0..<rounds {
     var list: Item?
     for number in 0..<50 { list = Item(payload: [round, number], next: list) }
-    // Freed by whoever has it last, with another thread's allocator.
+    // Freed by the thread that has it last, with another thread's allocator.
     guard round % 8 == 0 else { continue }
     let next = (index + 1) % count
     locks[next].withLock { given[next] = list }

@@ -88,7 +88,7 @@ func runShortly(_ loop: TrackedRunLoop) {
   loop.run(for: .milliseconds(20))
 }
 
-/// Opens a screen with an owner, closes it, runs the loop, if any, and tells whether the owner lives on.
+/// Opens a screen with an owner, closes it, runs the loop, if any, and says whether the owner lives on.
 func afterClosing(_ loop: TrackedRunLoop?, _ makeOwner: () throws -> Owner) rethrows -> Bool {
   weak var owner: Owner?
   try withOwnerScope("screen", grace: grace) { scope in

@@ -2,7 +2,7 @@ import RunLoopScenarios
 import Testing
 import UndeadRunLoop
 
-/// Every scenario about timers: who lives on, and what the run loop tells.
+/// Every scenario about timers: who lives on, and what the run loop shows.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct RunLoopScenarioTests {
   @Test(arguments: RunLoopScenario.all)
   func verdict(_ scenario: RunLoopScenario) throws {
@@ -14,7 +14,7 @@ import UndeadRunLoop
     let seen = Set(RunLoopDiagnostics.collected.map(\.kind))
     #expect(seen.isSuperset(of: scenario.verdict.diagnostics), "\(RunLoopDiagnostics.collected)")
     if scenario.verdict.diagnostics.isEmpty {
-      // A busy machine may make fires and frames late; nothing else may be told.
+      // A busy machine may make fires and frames late; nothing else may be reported.
       #expect(seen.isSubset(of: [.lateFire, .loopBlocked, .framesDropped]), "\(RunLoopDiagnostics.collected)")
     }
   }

@@ -63,7 +63,7 @@ import UndeadRunLoop
       #expect(told.contains(kind.rawValue), "\(kind) is not in the report: \(report.summary.notes)")
     }
     if verdict.diagnostics.isEmpty {
-      // A busy machine may make callbacks slow; nothing else may be told.
+      // A busy machine may make callbacks slow; nothing else may be reported.
       #expect(told.isSubset(of: ["lateFire", "loopBlocked", "framesDropped"]), "\(report.diagnostics)")
     }
   }

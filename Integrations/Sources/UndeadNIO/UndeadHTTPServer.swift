@@ -29,7 +29,7 @@ public struct UndeadHTTPServer: Sendable {
   ///   - hosts: further names under which it is asked, as they stand in `Host`: `undead.internal:6060`. On loopback these and
   ///     `localhost` with the port are answered, others refused; on another address, without any, all are answered.
   ///   - isAllowed: says who may ask; nil for everybody on this machine.
-  ///   - whenBound: is told the address when the server listens.
+  ///   - whenBound: gets the address when the server listens.
   public init(
     _ service: UndeadDebugService = UndeadDebugService(), host: String = "127.0.0.1", port: Int,
     hosts: [String] = [], isAllowed: UndeadHTTPHandler.Authorization? = nil,

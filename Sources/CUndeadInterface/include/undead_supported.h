@@ -12,7 +12,7 @@
 #endif
 
 #if defined(__linux__) && UNDEAD_PROCESSOR_KNOWN && defined(__LP64__) && !defined(UNDEAD_WITHOUT_INSTRUMENT)
-// glibc alone has this header: no other macro tells before one of the C library's own headers was included.
+// glibc alone has this header: no other macro shows before one of the C library's own headers was included.
 #if __has_include(<gnu/libc-version.h>)
 #define UNDEAD_SUPPORTED 1
 #endif

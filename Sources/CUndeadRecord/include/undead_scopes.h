@@ -1,4 +1,4 @@
-// Allocation scopes. While one is open, the record of each new block tells the scope of the code that allocated it:
+// Allocation scopes. While one is open, the record of each new block shows the scope of the code that allocated it:
 // the value of a task-local variable, so that child tasks inherit it.
 #pragma once
 #include <stdbool.h>

@@ -31,7 +31,7 @@ static inline void undead_loop_prefetch(const void *object) {
 }
 
 // A number of the calling thread that no other thread of the process has or will have. A system call for the thread id
-// costs twenty times more, and tells of a number that later threads get again.
+// costs twenty times more, and reports a number that later threads get again.
 uintptr_t undead_loop_thread(void);
 // The kernel's id of the calling thread.
 int32_t undead_loop_thread_id(void);
@@ -98,7 +98,7 @@ void undead_loop_at_fork(void (*before)(void), void (*in_parent)(void), void (*i
 int undead_loop_replace(int descriptor, int replacement);
 
 // A descriptor that becomes readable each time `signal` arrives, or -errno. Each descriptor is independent. Signals that
-// tell of a fault of the program are refused with EINVAL: they would be raised again and again.
+// report a fault of the program are refused with EINVAL: they would be raised again and again.
 int undead_loop_signal_open(int signal);
 void undead_loop_signal_close(int signal, int descriptor);
 // Makes a descriptor that a child inherited the child's own. Returns its number, which may have changed, or -errno.

@@ -12,7 +12,7 @@ package protocol AssertionSite {
   var place: String { get }
   /// What reports call a body that is checked here.
   var scopeName: String { get }
-  /// Whether the end of the process tells what a check here did not find. The library must have released what it
+  /// Whether the end of the process says what a check here did not find. The library must have released what it
   /// keeps of its tests by then.
   static var isToldAtProcessEnd: Bool { get }
   /// What the author of the test says about the assertion; may be empty.
@@ -21,7 +21,7 @@ package protocol AssertionSite {
   func record(_ outcome: AssertionOutcome, _ text: String)
   /// Keeps the whole report of a check, where there is a place for it.
   func attach(_ report: LeakReport)
-  /// Why nobody can tell whether an object should be gone, which `leak` explains; nil if one can.
+  /// Why nobody can say whether an object should be gone, which `leak` explains; nil if one can.
   func doubt(about object: TrackedObject, _ leak: Leak) -> String?
 }
 

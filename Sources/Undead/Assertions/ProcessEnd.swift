@@ -51,7 +51,7 @@ package final class ProcessEnd: Sendable {
 
   /// Checks an object at the end.
   ///
-  /// - Parameter isInTest: tells whether the calling code belongs to a test.
+  /// - Parameter isInTest: says whether the calling code belongs to a test.
   package func track(
     _ object: TrackedObject, at place: String, test: String, grace: Duration,
     isInTest: @escaping @Sendable () -> Bool
@@ -82,7 +82,7 @@ package final class ProcessEnd: Sendable {
 
   /// The process ends.
   ///
-  /// - Parameter status: that of the process; nil if the C library does not tell it.
+  /// - Parameter status: that of the process; nil if the C library does not show it.
   private static func end(_ status: Int32?) {
     let session = DetectionSession.process
     // The tests of a forked copy are those of the other process.

@@ -96,6 +96,6 @@ package struct TrackingResult: Sendable {
   }
 
   package internal(set) var survivors: [Survivor] = []
-  /// What the result does not tell, one sentence each, such as why there are no retain paths.
+  /// What the result does not show, one sentence each, such as why there are no retain paths.
   package internal(set) var notes: [String] = []
 }

@@ -4,7 +4,7 @@ import UndeadReport
 enum ExampleSearch {
   /// - Parameters:
   ///   - name: what the reports call the scope.
-  ///   - session: whose reports tell of them.
+  ///   - session: whose reports have them.
   /// - Returns: for each entry what keeps its first example that is still there; nil if all have gone.
   static func leaks(
     of entries: [Census.Entry], name: String, in session: DetectionSession

@@ -119,7 +119,7 @@ public final class OwnerScope: Sendable {
     public internal(set) var leaks: [LeakReport.Leak] = []
     /// What went within the grace time, but not at once.
     public internal(set) var releasedLate: [LateRelease] = []
-    /// What the result does not tell, one sentence each, such as why there are no retain paths.
+    /// What the result does not show, one sentence each, such as why there are no retain paths.
     public internal(set) var notes: [String] = []
 
     /// True if nothing is alive.

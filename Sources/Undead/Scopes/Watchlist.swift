@@ -15,7 +15,7 @@ final class Watchlist: Sendable {
     var end: ContinuousClock.Instant
     /// When it was seen alive for the last time.
     var seen: ContinuousClock.Instant
-    /// Only asked about now: later reports are not to tell of it.
+    /// Only asked about now: later reports are not to report it.
     var isTemporary = false
   }
 
@@ -79,7 +79,7 @@ final class Watchlist: Sendable {
     state.withLock { $0.open[scope] = nil }
   }
 
-  /// Notes what the next reports are to tell.
+  /// Notes what the next reports are to report.
   func remark(_ kind: String, _ message: String, frames: [UInt] = []) {
     change { state in
       guard state.remarks.count < Self.remarkLimit else { return }

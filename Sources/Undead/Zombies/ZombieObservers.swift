@@ -44,7 +44,7 @@ final class ZombieObservers: Sendable {
     if let current = ZombieCollector.current {
       current.add(event)
     } else {
-      // A thread that belongs to no test: nobody knows whose it is, and a zombie that nobody tells is worse.
+      // A thread that belongs to no test: nobody knows whose it is, and a zombie that nobody shows is worse.
       for collector in collectors { collector.add(event) }
     }
     handler?(event)

@@ -40,7 +40,7 @@ extension ZombieSniffer.Counters {
 }
 
 extension ZombieLog.Event {
-  /// A copy of what the instrument tells, which is only valid during its call.
+  /// A copy of what the instrument shows, which is only valid during its call.
   init(_ zombie: undead_zombie) {
     self.init(kind: zombie.kind, object: UInt64(zombie.object), type: Self.text(zombie.type))
     flags = zombie.flags

@@ -51,7 +51,7 @@ final class CoreBinaries {
     return match
   }
 
-  /// What the core tells of the file: its first page is dumped as a rule. Nil if it tells nothing, or it is no ELF file.
+  /// What the core says of the file: its first page is dumped as a rule. Nil if it shows nothing, or it is no ELF file.
   func image(_ path: String) -> ElfImage? {
     guard let first = core.notes.files.first(where: { $0.path == path && $0.offset == 0 }) else { return nil }
     return ElfImage(memory: { core.memory(at: first.low &+ $0, count: $1) })

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The memory map of a program, as /proc/PID/maps has it, made of what a core file tells.
+/// The memory map of a program, as /proc/PID/maps has it, made of what a core file shows.
 struct CoreMaps {
   private struct Line {
     var low: UInt64

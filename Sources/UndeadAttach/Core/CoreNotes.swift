@@ -1,6 +1,6 @@
 import UndeadSystem
 
-/// A thread as a core file tells it.
+/// A thread as a core file shows it.
 package struct CoreThread: Equatable, Sendable {
   package var id: Int32
   /// That ended it, or it stopped with; 0 if none.
@@ -32,7 +32,7 @@ package struct CoreMappedFile: Equatable, Sendable {
   package var path: String
 }
 
-/// What the notes of a core file tell of the process.
+/// What the notes of a core file say of the process.
 package struct CoreNotes: Equatable, Sendable {
   package internal(set) var threads: [CoreThread] = []
   package internal(set) var files: [CoreMappedFile] = []

@@ -3,7 +3,7 @@ import UndeadSystem
 /// Has a program take note of the ends of copies, which it does not know of.
 struct Reaper {
   private let program: TargetProgram
-  /// Of wait4, but for the process: __WALL and WNOHANG, as a copy tells nobody of its end.
+  /// Of wait4, but for the process: __WALL and WNOHANG, as nobody is notified of a copy's end.
   static let waiting: [UInt64] = [0, 0, 0x4000_0001, 0]
 
   init(_ program: TargetProgram) { self.program = program }
@@ -82,13 +82,13 @@ enum Leftovers {
     return pid_t(numbers[depth - 1])
   }
 
-  /// What `/proc/PID/stat` tells.
+  /// What `/proc/PID/stat` shows.
   struct Facts {
     let name: String
     let state: Character
     let parent: pid_t
     let start: UInt64
-    /// The signal that tells the parent of the end; 0 for none.
+    /// The signal that the parent gets at the end; 0 for none.
     let endSignal: Int32
 
     init?(_ pid: pid_t) {

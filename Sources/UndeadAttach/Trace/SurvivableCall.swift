@@ -12,7 +12,7 @@ struct SurvivableCall {
   /// Room below the stack pointer that the frame takes at most, with what code that runs on it needs.
   static let room: UInt64 = 32 << 10
   private static let redZone: UInt64 = 128
-  /// Of clone, but for the stack: nothing is shared, and no signal tells of the end.
+  /// Of clone, but for the stack: nothing is shared, and no signal reports the end.
   static let copying: [UInt64] = [0, 0, 0, 0, 0]
 
   /// True if the thread's stack has room for the frame.
@@ -129,7 +129,7 @@ struct SignalFrame {
   private static func marked(_ state: [UInt8]) -> [UInt8] {
     guard state.count >= 576 else { return [] }
     var area = state
-    // The kernel leaves the set of components here when it tells of the area.
+    // The kernel leaves the set of components here when it reports the area.
     let components = state[Layout.software..<Layout.software + 8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     put(Layout.magic1, at: Layout.software, in: &area)
     put(UInt32(state.count + 4), at: Layout.software + 4, in: &area)

@@ -1,6 +1,6 @@
 import UndeadReport
 
-/// What a page tells about the types that matter most: where they were allocated, the largest instances, who holds them by
+/// What a page shows about the types that matter most: where they were allocated, the largest instances, who holds them by
 /// which way, and what they refer to. All of them in one walk over the heap.
 package struct TypeDetails {
   package struct Site: Equatable {

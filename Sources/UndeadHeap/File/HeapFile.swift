@@ -48,7 +48,7 @@ package final class HeapFile {
   /// True for a census: counts by type, without a graph.
   package var isCensus: Bool { snapshot.metadata("census") == "1" }
 
-  /// Resident memory of the process, as the file tells it or adds up to.
+  /// Resident memory of the process, as the file shows it or adds up to.
   package var residentBytes: Int {
     let told = snapshot.counter("residentBytes")
     return Int(clamping: told > 0 ? told : memory.reduce(0) { $0 &+ $1.resident })

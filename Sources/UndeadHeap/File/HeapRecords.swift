@@ -52,7 +52,7 @@ extension HeapFile {
     package var isRaw: Bool { flags & 1 != 0 }
   }
 
-  /// What a place has allocated since the start, freed blocks too, as far as a sample tells.
+  /// What a place has allocated since the start, freed blocks too, as far as a sample shows.
   package struct Allocations: Sendable, Equatable {
     /// Index of STACKS; none for places that were thrown away.
     package var stack: Snapshot.Index

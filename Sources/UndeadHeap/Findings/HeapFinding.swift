@@ -63,7 +63,7 @@ struct HeapFindingDraft {
   var objects: Int
   var bytes: UInt64
   var usedBytes: UInt64?
-  /// One of the objects, the one to tell of.
+  /// One of the objects, the one to report.
   var block: Int
   /// Type that is shown; nil for that of the block.
   var type: String?

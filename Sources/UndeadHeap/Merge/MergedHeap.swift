@@ -27,7 +27,7 @@ package struct MergedHeap: Codable, Sendable, Equatable {
     package var objects: HostValues
     package var objectBytes: HostValues
     package var rawBytes: HostValues
-    /// Of the hosts where it is known: a core file does not tell.
+    /// Of the hosts where it is known: a core file does not show.
     package var residentBytes: HostValues
     /// How many hosts these are.
     package var residentHosts: Int

@@ -34,7 +34,7 @@ package enum MergedHeapText {
     return lines.text(options)
   }
 
-  /// Nothing where no host tells it.
+  /// Nothing where no host shows it.
   private static func resident(_ summary: MergedHeap.Summary, hosts: Int) -> String {
     let (values, known) = (summary.residentBytes, summary.residentHosts)
     guard known > 0 else { return "" }

@@ -1,6 +1,6 @@
 import UndeadReport
 
-/// What `undead heap` tells; encodes to the JSON of `Documentation/heap-format.md`.
+/// What `undead heap` shows; encodes to the JSON of `Documentation/heap-format.md`.
 package struct HeapReport: Codable, Sendable, Equatable {
   /// Of the JSON; keys are only added within a version.
   package var schemaVersion = 1
@@ -80,7 +80,7 @@ package struct HeapReport: Codable, Sendable, Equatable {
     package var bytes: Int
     package var retainedBytes: Int
     package var allocation: LeakReport.Backtrace
-    /// Where allocations are sampled: `count` and `bytes` are estimates, and this tells how good they are.
+    /// Where allocations are sampled: `count` and `bytes` are estimates, and this says how good they are.
     package var estimate: SampleEstimate?
   }
 

@@ -26,7 +26,7 @@ package struct HeapReportOptions: Sendable {
   package init() {}
 }
 
-/// Why there is no detail to tell.
+/// Why there is no detail to report.
 package enum HeapQuestionError: Error, Equatable, CustomStringConvertible {
   case noType(String, similar: [String])
   case noBlock(UInt64)

@@ -22,7 +22,7 @@ struct AbandonedBuilder {
     paths = RetainPaths(snapshot)
   }
 
-  /// - Parameter isExcluded: tells the objects that another process's report has already.
+  /// - Parameter isExcluded: shows the objects that another process's report has already.
   mutating func build(isExcluded: (Int) -> Bool) -> [Leak] {
     var records = reachable().filter { !isExcluded(Int($0.node)) }
     frames.sortByStack(&records) { [snapshot] in snapshot.nodes[Int($0.node)].stack }
@@ -56,7 +56,7 @@ struct AbandonedBuilder {
     return order.compactMap { groups[$0] }
   }
 
-  /// Each object once, as the first of its scopes tells it.
+  /// Each object once, as the first of its scopes shows it.
   private func reachable() -> [Snapshot.WatchedRecord] {
     var seen = Set<Snapshot.Index>()
     return snapshot.watched.filter { record in

@@ -29,7 +29,7 @@ struct LeakGrouping {
   private let snapshot: Snapshot
   private var groupOfLeak: [Int32]
 
-  /// - Parameter isExcluded: tells the leaks that another process's report has already.
+  /// - Parameter isExcluded: shows the leaks that another process's report has already.
   init(
     _ snapshot: Snapshot, _ finder: LeakFinder, _ names: NodeNames, _ frames: inout FrameNames,
     isExcluded: (Int) -> Bool

@@ -253,7 +253,7 @@ struct ProcessAnalysis {
     let nodes = leak.cycle.isEmpty ? [leak.root] : leak.cycle.map(finder.graph.source)
     let record = snapshot.nodes[leak.root]
     let explained = nodes.first { snapshot.nodes[$0].explanation != Snapshot.none }
-    // Not every block of the toolchain has a stack: then the next object of the cycle tells more.
+    // Not every block of the toolchain has a stack: then the next object of the cycle shows more.
     let allocated = nodes.first { snapshot.nodes[$0].stack != Snapshot.none }
     let package = references.package
     let stack = package == nil ? nil : startOfUser(nodes, leak, finder)

@@ -13,10 +13,15 @@ public struct ReportInput: Sendable {
   /// Names for the code addresses of the snapshot.
   package var symbols: SymbolTable
 
-  /// Takes a snapshot and a table of symbols; by default the one that was saved with it.
-  public init(_ snapshot: LeakSnapshot, symbols: SymbolTable? = nil) {
+  /// Takes a snapshot, with the symbols that were saved with it.
+  public init(_ snapshot: LeakSnapshot) {
+    self.init(snapshot, symbols: snapshot.symbols)
+  }
+
+  /// Takes a snapshot and a table of symbols.
+  package init(_ snapshot: LeakSnapshot, symbols: SymbolTable) {
     self.snapshot = snapshot
-    self.symbols = symbols ?? snapshot.symbols
+    self.symbols = symbols
   }
 }
 
@@ -48,7 +53,12 @@ extension LeakReport {
   /// Analyses the snapshots of a program and of its children: the first one is the program's.
   ///
   /// Deterministic: the same snapshots give the same report. A leak that a forked child inherited counts once.
-  public init(analyzing inputs: [ReportInput], options: ReportOptions = ReportOptions(), tool: Tool = Tool()) {
+  public init(analyzing inputs: [ReportInput], options: ReportOptions = ReportOptions()) {
+    self.init(analyzing: inputs, options: options, tool: Tool())
+  }
+
+  /// The same, by another tool.
+  package init(analyzing inputs: [ReportInput], options: ReportOptions = ReportOptions(), tool: Tool) {
     self.init(tool: tool)
     if let first = inputs.first { process = Process(first.snapshot) }
     var merger = GroupMerger()
@@ -255,7 +265,7 @@ extension Snapshot {
 }
 
 extension LeakReport.Process {
-  /// The process that a snapshot tells about.
+  /// The process that a snapshot is about.
   package init(_ snapshot: LeakSnapshot) {
     self.init(
       path: snapshot.metadata("path") ?? "",

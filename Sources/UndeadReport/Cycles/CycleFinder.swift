@@ -1,4 +1,4 @@
-/// Finds the cycle of a component that tells the most: short, through types of the program and named fields.
+/// Finds the cycle of a component that shows the most: short, through types of the program and named fields.
 ///
 /// Of several that tell as much it is the same one in every run, wherever the blocks lie and in whatever order they come.
 struct CycleFinder {

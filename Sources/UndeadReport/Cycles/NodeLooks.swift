@@ -35,7 +35,7 @@ struct NodeLooks {
     return hash.value
   }
 
-  /// Nodes that look the same, the fewest first: what is rare tells the most.
+  /// Nodes that look the same, the fewest first: what is rare shows the most.
   struct Classes {
     /// The nodes of a class one after the other, in the order in which they were given.
     fileprivate(set) var nodes: [Int32]

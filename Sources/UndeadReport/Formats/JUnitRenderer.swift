@@ -6,7 +6,7 @@ package struct JUnitRenderer {
   /// A finding, in full or as one like another.
   private struct Shown {
     var finding: Finding
-    /// The test case that tells the first finding of the culprit; nil for that one.
+    /// The test case that shows the first finding of the culprit; nil for that one.
     var like: String?
   }
 

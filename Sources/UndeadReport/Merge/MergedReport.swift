@@ -67,7 +67,7 @@ package struct MergedReport: Codable, Sendable, Equatable {
       merged.summary.suppressed.addSaturating(UInt64(clamping: report.summary.suppressed))
       merged.summary.liveBlocks.addSaturating(UInt64(clamping: report.summary.liveBlocks))
       merged.summary.liveBytes.addSaturating(UInt64(clamping: report.summary.liveBytes))
-      // Of many processes the one that stood still longest tells most.
+      // Of many processes the one that stood still longest shows most.
       merged.summary.pauseMilliseconds = max(merged.summary.pauseMilliseconds, report.summary.pauseMilliseconds)
       merged.summary.scanMilliseconds = max(merged.summary.scanMilliseconds, report.summary.scanMilliseconds)
       merged.refutedLeaks += report.refutedLeaks

@@ -16,9 +16,9 @@ extension LeakReport {
     /// True for code of the toolchain or the operating system, false for code of the program.
     package var system: Bool
     /// The dependency that the code belongs to, by where its source file lies: "swift-nio"; nil for the user's own.
-    public var package: String?
+    package var package: String?
     /// True if the compiler gave the code no line, and `line` is that of other code of the function near it.
-    public var isNear: Bool
+    package var isNear: Bool
 
     /// Makes a frame; see the properties for the meaning of each part.
     package init(

@@ -163,9 +163,9 @@ extension LeakReport {
     /// Number of blocks.
     public var count: Int
     /// Bytes of all of them.
-    public var bytes: Int
+    package var bytes: Int
     /// The dependency that declares the type; nil for the user's own, and those of the toolchain and the runtime.
-    public var package: String?
+    package var package: String?
 
     /// Makes a sum; see the properties for the meaning of each part.
     package init(type: String, count: Int, bytes: Int) {
@@ -184,13 +184,13 @@ extension LeakReport {
     /// Field that holds it, with the path inside of it: `children[2].handler`; `+24` if only its offset is known.
     public var field: String
     /// Declared type of the field.
-    public var fieldType: String?
+    package var fieldType: String?
     /// The closure that the field holds, as the function that its braces make.
     public var closure: Frame?
     /// What the closure captures that leads on.
     public var captures: String?
     /// The dependency that declares the type: "swift-nio"; nil for the user's own and the toolchain.
-    public var package: String?
+    package var package: String?
 
     /// Makes a value; see the properties for the meaning of each part.
     package init(
@@ -253,7 +253,7 @@ extension LeakReport {
     /// As in ``Reference``; empty for the last step.
     public var field: String
     /// As in ``Reference``.
-    public var fieldType: String?
+    package var fieldType: String?
     /// As in ``Reference``.
     public var closure: Frame?
     /// As in ``Reference``.
@@ -265,7 +265,7 @@ extension LeakReport {
     /// Name that it was given.
     public var name: String?
     /// As in ``Reference``.
-    public var package: String?
+    package var package: String?
 
     /// Makes a value; see the properties for the meaning of each part.
     package init(

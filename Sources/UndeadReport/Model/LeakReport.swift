@@ -5,10 +5,10 @@ import CUndeadInterface
 /// Encodes to and decodes from the JSON of `Documentation/report-schema.md`; keys that it does not know are ignored.
 public struct LeakReport: Codable, Sendable, Equatable {
   /// The version of the JSON schema that this code writes, and the highest that it reads.
-  public static let schemaVersion = 1
+  package static let schemaVersion = 1
 
   /// The version of the schema that the report follows.
-  public var schemaVersion = LeakReport.schemaVersion
+  package var schemaVersion = LeakReport.schemaVersion
   /// What made the report.
   public var tool: Tool
   /// What was checked.
@@ -29,7 +29,7 @@ public struct LeakReport: Codable, Sendable, Equatable {
   public var diagnostics: [Diagnostic]
   /// Leaks of earlier checks of the processes that turned out to be none.
   package var refutedLeaks: [RefutedLeak] = []
-  /// The state of all run loops, as `TrackedRunLoop.inspect()` tells it; nil if there are none.
+  /// The state of all run loops, as `TrackedRunLoop.inspect()` shows it; nil if there are none.
   public var runLoops: JSONValue?
 
   /// Makes a report; the counts of `summary` are taken as they are.
@@ -57,10 +57,10 @@ public struct LeakReport: Codable, Sendable, Equatable {
     public var version: String
 
     /// Version of this package, from `undead_version.h`.
-    public static let currentVersion = UNDEAD_VERSION
+    package static let currentVersion = UNDEAD_VERSION
 
     /// Makes a tool; see the properties for the meaning of each part.
-    public init(name: String = "undead", version: String = currentVersion) {
+    package init(name: String = "undead", version: String = currentVersion) {
       self.name = name
       self.version = version
     }

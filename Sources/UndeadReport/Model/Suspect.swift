@@ -44,7 +44,7 @@ extension LeakReport {
     /// From the root, through what fires or waits, to the object.
     public var retainPath: [PathStep]
     /// From the object back to what holds it.
-    public var holdsBack: [Reference]?
+    package var holdsBack: [Reference]?
     /// True if the object's field for what holds it is weak or unowned; nil for a strong one.
     package var holdsBackWeakly: Bool?
     /// What a thread's frame names: each reference in order, the last one leads back to the first object.
@@ -52,7 +52,7 @@ extension LeakReport {
     /// Where the first one was allocated.
     public var allocation: Backtrace
     /// Where what fires or waits was allocated, unless it is a task.
-    public var mechanism: Backtrace?
+    package var mechanism: Backtrace?
     /// Where a task waits.
     package var suspended: Backtrace?
     /// How many references the first one has, and whose they are; nil if that is not known.

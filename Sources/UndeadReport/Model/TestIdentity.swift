@@ -6,7 +6,7 @@ extension LeakReport {
     /// The type that it belongs to, with its module; the module for a function outside of a type.
     public var suite: String
     /// The library's module: `XCTest` or `Testing`.
-    public var library: String
+    package var library: String
     /// Source file of the test, if it is known.
     public var file: String?
     /// Line in `file` where the test is at when it makes what leaks, from 1; each leak of a test has its own.

@@ -8,7 +8,7 @@ extension LeakReport {
     /// What happened, in one sentence.
     public var message: String
     /// Hexadecimal, with `0x`.
-    public var address: String
+    package var address: String
     /// Name of the thread that used the object, `main`, or its number.
     public var thread: String
     /// How many uses there were.
@@ -20,7 +20,7 @@ extension LeakReport {
     /// `read` or `write`; only for fields and overflows.
     package var operation: String?
     /// Like ``thread``, for the one that let the object die.
-    public var deallocationThread: String?
+    package var deallocationThread: String?
     /// Time from the death to the first use, in milliseconds.
     package var ageMilliseconds: Double?
     /// True if it was found by sampling.
@@ -28,7 +28,7 @@ extension LeakReport {
     /// True if the object was freed and used on different threads, and nothing that the tool sees puts the two in an order.
     public var race: Bool?
     /// What else is known, in one sentence.
-    public var details: String?
+    package var details: String?
     /// What to do.
     public var advice: String?
     /// Where the object was allocated.

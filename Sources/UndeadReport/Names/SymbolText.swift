@@ -17,7 +17,7 @@ package enum SymbolText {
     "_CF", "__CF", "__libc_start", "_start",
   ]
 
-  /// True for code of the toolchain or the system that the module list does not tell: linked into the program,
+  /// True for code of the toolchain or the system that the module list does not show: linked into the program,
   /// specialised for it by the compiler, or made by a macro (under names that change with the text around it).
   static func isToolchain(_ frame: Frame) -> Bool {
     if frame.file?.contains("@__swiftmacro_") ?? false || frame.symbol.contains("4TestfMp_") { return true }

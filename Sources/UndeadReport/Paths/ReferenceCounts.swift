@@ -1,4 +1,4 @@
-/// Counts the references to the objects of findings, and tells who holds them.
+/// Counts the references to the objects of findings, and shows who holds them.
 struct ReferenceCounts {
   private let snapshot: Snapshot
   private let chain: ReferenceChain

@@ -77,7 +77,7 @@ package struct RetainPaths {
   ) {
     guard reference.type == "Task", reference.holdsClosure, reference.closure == nil else { return }
     let tasks = edges.map { Int(snapshot.edges[$0].from) }.filter { names.role(of: $0) == .task }
-    // Which of several is meant, their references do not tell.
+    // Which of several is meant, their references do not show.
     guard tasks.count == 1, snapshot.nodes[tasks[0]].explanation != Snapshot.none else { return }
     let calls = frames.backtrace(snapshot.nodes[tasks[0]].explanation).frames
     reference.closure = calls.last { !$0.system && $0.symbol.contains("closure #") }

@@ -1,5 +1,5 @@
 extension LeakReport: CustomStringConvertible {
-  /// How many findings there are, then the worst, a line each. ``TextRenderer`` tells all that is known.
+  /// How many findings there are, then the worst, a line each. ``TextRenderer`` shows all that is known.
   public var description: String {
     let findings =
       leaks.map(\.description) + zombies.map { "zombie: \($0)" } + suspects.map { "suspect: \($0)" }

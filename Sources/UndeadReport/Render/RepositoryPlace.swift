@@ -39,7 +39,7 @@ struct RepositoryPlace: Equatable {
 }
 
 extension Finding {
-  /// The places of it that count, the one that tells most first.
+  /// The places of it that count, the one that shows most first.
   fileprivate var placeSites: [Site] {
     let roles: [Site.Role] = kind == .zombie ? [.used, .allocated] : [.allocated, .suspended]
     return roles.compactMap(site)

@@ -1,6 +1,6 @@
 import UndeadSystem
 
-/// The state of the run loops in a few lines; `TrackedRunLoop.inspect()` tells everything.
+/// The state of the run loops in a few lines; `TrackedRunLoop.inspect()` shows everything.
 enum RunLoopText {
   private static let loopLimit = 8
   private static let timerLimit = 6
@@ -19,7 +19,7 @@ enum RunLoopText {
 
   private static func loop(_ loop: JSONValue) -> [TextLine] {
     let timers = loop["timers"]?.elements ?? []
-    // Of many timers the inspection lists some, and tells their number by mode.
+    // Of many timers the inspection lists some, and shows their number by mode.
     let count = (loop["modes"]?.elements ?? []).map { number($0, "timers") }.reduce(timers.count, max)
     let state = loop["runningMode"]?.text.map { "running in \($0)" } ?? "not running"
     var head = "  \"\(loop["name"]?.text ?? "")\": \(state), \(Quantity.of(count, "timer")), "

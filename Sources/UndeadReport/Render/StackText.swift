@@ -21,7 +21,7 @@ package enum StackText {
 
   /// " at file:line", or " (module)" where no line is known.
   package static func place(_ frame: Frame, _ options: TextOptions) -> TextLine {
-    // A library without line numbers tells a file that says nothing.
+    // A library without line numbers shows a file that says nothing.
     guard let file = frame.file, frame.line != nil || !frame.system else {
       return frame.module.isEmpty ? "" : " (\(frame.module))"
     }

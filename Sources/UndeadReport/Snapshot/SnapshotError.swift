@@ -1,16 +1,16 @@
 /// Why a file could not be read as a snapshot: what is wrong, at which byte, and what to do.
-public struct SnapshotError: Error, Equatable, Sendable, CustomStringConvertible {
+package struct SnapshotError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The classes of what can be wrong.
-  public enum Reason: String, Sendable {
+  package enum Reason: String, Sendable {
     case empty, notASnapshot, truncated, futureVersion, foreignMachine, damaged, unreadable
   }
 
   /// What kind of thing is wrong.
-  public var reason: Reason
+  package var reason: Reason
   /// Where in the file, in bytes from its start.
-  public var byte: Int
+  package var byte: Int
   /// What is wrong there.
-  public var detail: String
+  package var detail: String
 
   /// Makes an error about a byte of the file.
   package init(_ reason: Reason, byte: Int, _ detail: String) {
@@ -19,7 +19,7 @@ public struct SnapshotError: Error, Equatable, Sendable, CustomStringConvertible
     self.detail = detail
   }
 
-  public var description: String {
+  package var description: String {
     switch reason {
     case .empty:
       "the file is empty (byte 0): the program ended, or the disk was full, before the snapshot was written; run it again"

@@ -29,15 +29,15 @@ public struct Suppressions: Sendable {
     /// The text after `#`.
     package var reason: String?
     /// Name of the file, as given.
-    public var file: String
+    package var file: String
     /// Line in the file, from 1.
-    public var line: Int
+    package var line: Int
     let matcher: SuppressionPattern
     /// True if a report says so when the rule took nothing out.
     var isToldUnused = true
 
     /// Where the rule stands, and what it says.
-    public var description: String { "\(subject.rawValue):\(pattern) (\(file):\(line))" }
+    package var description: String { "\(subject.rawValue):\(pattern) (\(file):\(line))" }
   }
 
   /// The rules, in the order of the files.

@@ -2,7 +2,7 @@
 ///
 /// The key is the address that is looked up: the return address minus 1 for the frames of a backtrace, the exact
 /// address for the function of a closure. `LeakSnapshot.lookupAddresses` lists all that a report needs.
-public struct SymbolTable: Sendable, Equatable {
+package struct SymbolTable: Sendable, Equatable {
   /// Frames by looked-up address, innermost inlined first.
   package var frames: [UInt64: [LeakReport.Frame]]
   /// Which functions are tests: with it, findings are grouped by the test that made them.

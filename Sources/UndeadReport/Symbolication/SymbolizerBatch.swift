@@ -39,7 +39,7 @@ private struct SharedSpace {
   /// Far more than a file can span.
   private static let distance: UInt64 = 1 << 40
 
-  /// Adds the addresses of a process, and tells where each one is here.
+  /// Adds the addresses of a process, and says where each one is here.
   mutating func add(_ addresses: [UInt64], modules: [Snapshot.Module]) -> [(address: UInt64, common: UInt64)] {
     let sorted = modules.sorted { $0.low < $1.low }
     return addresses.map { address in

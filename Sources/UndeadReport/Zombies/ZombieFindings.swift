@@ -24,7 +24,7 @@ package struct ZombieFindings: Codable, Sendable, Equatable {
     if let note = ZombieNotes.general(inputs.map(\.log)) { notes.append(note) }
   }
 
-  /// True if there is nothing to tell.
+  /// True if there is nothing to report.
   package var isEmpty: Bool { zombies.isEmpty && notes.isEmpty }
 
   /// Adds a note unless it is there.

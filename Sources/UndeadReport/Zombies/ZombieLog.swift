@@ -71,27 +71,27 @@ public struct ZombieLog: Sendable, Equatable {
     /// Offset of the field in the object, in bytes; nil if it is not known.
     package var fieldOffset: UInt32?
     /// Address of the object.
-    public var object: UInt64
+    package var object: UInt64
     /// Address of the function that would have run; 0 if it is not known.
     package var implementation: UInt64 = 0
     /// Nanoseconds since 1970.
-    public var accessTime: UInt64 = 0
+    package var accessTime: UInt64 = 0
     /// Nanoseconds since 1970; 0 if it is not known.
-    public var deathTime: UInt64 = 0
+    package var deathTime: UInt64 = 0
     /// Uses of this kind and type at this place.
     public var count: UInt64 = 1
     /// The kernel's number of the thread of the use.
-    public var thread: Int32 = 0
+    package var thread: Int32 = 0
     /// The kernel's number of the thread of the death.
-    public var deathThread: Int32 = 0
+    package var deathThread: Int32 = 0
     /// Module-qualified type name.
     public var type: String
     /// Name of the field; empty if it is not known.
     public var field = ""
     /// As the kernel knows it.
-    public var threadName = ""
+    package var threadName = ""
     /// As the kernel knows it.
-    public var deathThreadName = ""
+    package var deathThreadName = ""
     /// A sentence; may be empty.
     package var details = ""
     /// Return addresses, innermost first.

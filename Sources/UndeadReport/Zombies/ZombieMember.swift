@@ -1,4 +1,4 @@
-/// Names of methods and fields as a message tells them: without the module and what the compiler put around them.
+/// Names of methods and fields as a message shows them: without the module and what the compiler put around them.
 enum ZombieMember {
   /// "App.Poller.tick()" as "Poller.tick()"; an accessor as "Model.level".
   static func method(_ symbol: String) -> String {

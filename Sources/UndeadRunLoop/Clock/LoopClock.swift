@@ -39,7 +39,7 @@ public struct LoopClock: Clock {
   /// A clock whose sleepers are woken by timers of a loop, in its common modes, and in its time: they wake while it runs.
   init(_ loop: TrackedRunLoop) { base = .loop(loop) }
 
-  /// A clock whose sleepers are woken when a virtual clock is moved, by whomever.
+  /// A clock whose sleepers are woken when a virtual clock is moved.
   init(_ clock: VirtualClock) { base = .virtual(clock) }
 
   public var now: Instant {

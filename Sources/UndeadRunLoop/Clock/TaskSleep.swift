@@ -1,5 +1,5 @@
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
-/// A task that waits, until exactly one of three things happens: it is time, the task is cancelled, or whoever was to wake it
+/// A task that waits, until exactly one of three things happens: it is time, the task is cancelled, or what was to wake it
 /// ends.
 final class TaskSleep: Sendable {
   private struct State {
@@ -12,7 +12,7 @@ final class TaskSleep: Sendable {
 
   /// Suspends the calling task.
   ///
-  /// - Parameter begin: has somebody call ``finish(_:)`` later, and returns how to take that back, which is done if the
+  /// - Parameter begin: arranges a later call of ``finish(_:)``, and returns how to take that back, which is done if the
   ///   task is cancelled.
   /// - Throws: `CancellationError`, or what `finish` was given.
   static func suspend(_ begin: (TaskSleep) -> @Sendable () -> Void) async throws {

@@ -1,7 +1,7 @@
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Synchronization
 
-/// New timers that other threads have scheduled, until somebody looks at the timers of the loop.
+/// New timers that other threads have scheduled, until a thread reads the timers of the loop.
 ///
 /// It has a lock of its own: those who schedule and the loop that fires meet once for many timers, not for each. It is open
 /// only while the loop is awake, which then looks into it before it sleeps, so that nobody has to wake it.

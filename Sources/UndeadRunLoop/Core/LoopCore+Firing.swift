@@ -141,7 +141,7 @@ extension LoopCore {
   @inline(never)
   private func skip(_ timer: TrackedTimer, from next: Int64, past time: Int64) {
     let skipped = Instants.subtract(time, next) / timer.period &+ 1
-    // Points before a date was set that had passed were nobody's ticks.
+    // Points before a date that was set in the past are no ticks.
     let early = Instants.subtract(timer.overdueSince, timer.due) / timer.period
     timer.due = Instants.add(next, skipped &* timer.period)
     let missed = skipped &- early

@@ -201,7 +201,7 @@ extension LoopCore {
     if timer.flags.contains(.queued) { state.pointee.sleep.note(due: timer.latest) }
   }
 
-  /// Gives a timer the fire date that somebody wants for it. The caller holds the lock.
+  /// Gives a timer the fire date that a caller wants for it. The caller holds the lock.
   func reschedule(_ timer: TrackedTimer, due: Int64, now: Int64) {
     requeue(timer) { timer.setDate(due, now: now) }
   }

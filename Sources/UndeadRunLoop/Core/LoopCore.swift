@@ -21,7 +21,7 @@ struct LoopState: ~Copyable {
   var timers = TimerQueue()
   var commonModes: [Int32] = [ModeTable.defaultMode, ModeTable.trackingMode]
 
-  /// The number of the thread that runs the loop or that it belongs to, 0 if it is nobody's.
+  /// The number of the thread that runs the loop or that it belongs to, 0 for none.
   var owner: UInt = 0
   var threadID: Int32 = 0
   var sleep = SleepState()
@@ -120,7 +120,7 @@ struct LoopCore: @unchecked Sendable, Equatable {
   @inline(__always) var inbox: Inbox { header.pointee.inbox }
   var lockForForks: LoopLock { header.pointee.lock }
 
-  /// Takes the lock, and the timers that other threads have scheduled: whoever holds the lock sees all timers.
+  /// Takes the lock, and the timers that other threads have scheduled: with the lock held, all timers are visible.
   @inline(__always)
   func lock() {
     header.pointee.lock.lock()
@@ -148,7 +148,7 @@ struct LoopCore: @unchecked Sendable, Equatable {
     header.pointee.wakers.pointee.subtract(1, ordering: .releasing)
   }
 
-  /// The loop is gone. Its descriptors stay open if they are to serve the next, or if somebody is about to write to one.
+  /// The loop is gone. Its descriptors stay open if they are to serve the next, or if a thread is about to write to one.
   func letGoOfPoller(entirely: Bool) {
     withLock {
       // In a child the numbers may stand for files of the program's by now.

@@ -4,15 +4,15 @@ import Synchronization
 /// Which loop an item is in: a source, an observer. The life of every item is the same: in no loop, in one, in none again,
 /// and over at last.
 ///
-/// The word is also the item's lock. While the item is in a loop, that loop's lock guards it; while it is in none, whoever
-/// made the word `locked` has it for himself. An item is claimed and entered into its loop's tables while the loop's lock is
-/// held once: whoever ends the item comes before both, or after both.
+/// The word is also the item's lock. While the item is in a loop, that loop's lock guards it; while it is in none, the
+/// thread that made the word `locked` has it. An item is claimed and entered into its loop's tables while the loop's lock is
+/// held once: the end of the item comes before both, or after both.
 struct Membership: ~Copyable {
   private enum Word {
     static let none: UInt = 0
     static let locked: UInt = 1
     static let over: UInt = 2
-    /// `over`, and some thread has it for itself: it is over for whoever looks meanwhile.
+    /// `over`, and some thread has it for itself: it is over for all others.
     static let overLocked: UInt = 3
   }
 

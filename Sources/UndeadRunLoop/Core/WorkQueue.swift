@@ -5,7 +5,7 @@
 /// Each distinct set of modes has a lane of its own: work for modes that do not run is never looked at by those that do.
 struct WorkQueue {
   enum Item {
-    /// The flag tells a waiting thread that the block ran, or that it never will.
+    /// By the flag a waiting thread sees that the block ran, or that it never will.
     case block(() -> Void, Completion?)
     /// A block that counts as a source which was handled, as `perform(_:on:)` does.
     case call(() -> Void, Completion?)

@@ -1,6 +1,6 @@
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 /// An address that a scan of memory does not take for a reference: the tables of this module know timers and loops
-/// without holding them, and must not make leaked ones look as if somebody did.
+/// without holding them, and must not make leaked ones look as if something did.
 struct HiddenReference<Object: AnyObject>: Hashable {
   let complement: UInt
 

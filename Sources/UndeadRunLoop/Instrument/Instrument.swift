@@ -92,7 +92,7 @@ enum Instrument {
     }
   }
 
-  /// Where another thread is, empty if the instrument cannot tell.
+  /// Where another thread is, empty if the instrument does not know.
   static func backtrace(of thread: Int32) -> [UInt] {
     guard let functions else { return [] }
     return [UInt](unsafeUninitializedCapacity: depth) { buffer, count in

@@ -26,7 +26,7 @@ extension TrackedRunLoop {
     }
   }
 
-  /// - Parameter asDriver: whether it is for somebody who polls the descriptor, and cannot know that the loop runs elsewhere.
+  /// - Parameter asDriver: whether it is for code that polls the descriptor, and cannot know that the loop runs elsewhere.
   private func enter(_ mode: Int32, asDriver: Bool) -> OuterActivation? {
     let thread = undead_loop_thread()
     let isMainThread = kind == .main && undead_loop_is_main_thread()

@@ -10,7 +10,7 @@ extension TrackedRunLoop {
     openForDriver { $0.isPolledOutside = true }
   }
 
-  /// Does what is due, without waiting, on behalf of whoever polls ``pollDescriptor``.
+  /// Does what is due, without waiting, for code that polls ``pollDescriptor``.
   ///
   /// - Parameter mode: the mode to serve.
   /// - Returns: as ``run(mode:for:returnAfterSourceHandled:)`` with no time to wait.
@@ -27,7 +27,7 @@ extension TrackedRunLoop {
     return result
   }
 
-  /// Opens what somebody outside needs to poll the loop. -1 if there are no descriptors left.
+  /// Opens what outside code needs to poll the loop. -1 if there are no descriptors left.
   ///
   /// - Parameter note: says who polls.
   fileprivate func openForDriver(_ note: (inout DrivingState) -> Void) -> Int32 {
@@ -41,7 +41,7 @@ extension TrackedRunLoop {
     return core.withLock { core.state.pointee.poller.timer < 0 ? -1 : core.state.pointee.poller.publish() }
   }
 
-  /// Arms the timer descriptor, if somebody polls it, for the next date; work that came after the last pass is due at once.
+  /// Arms the timer descriptor, if it is polled, for the next date; work that came after the last pass is due at once.
   func armForDriver() {
     let isKnown = clock.kernelClock != nil
     guard let next = core.withLock({ armByKernelClock(isKnown: isKnown) }) else { return }
@@ -73,7 +73,7 @@ extension TrackedRunLoop {
       || state.pointee.sources.hasSignalled(in: mode)
     var next = hasWork ? Int64.min : core.state.pointee.timers.nextWake(mode: mode)
     if next != .min { next = core.postponed(next, mode: mode) }
-    // From here on, whoever adds something earlier writes to the wake descriptor.
+    // From here on, adding something earlier writes to the wake descriptor.
     if next == .min { state.pointee.sleep.end() } else { state.pointee.sleep.begin(until: next) }
     if next != .min, !isKnown { return next }
     state.pointee.poller.arm(next)

@@ -55,7 +55,7 @@ final class LoopIdentity: Sendable {
   /// The owner's type, also when the owner is gone; nil if there never was one.
   var ownerType: String? { ownership.withLock { $0.typeName } }
 
-  /// The type of an owner that is gone, the first time that somebody asks.
+  /// The type of an owner that is gone, at the first request.
   func takeOrphaned() -> String? {
     // Let go of without the lock: it may be the last reference.
     var owner: AnyObject?

@@ -11,7 +11,7 @@ enum LoopNames {
     "\(kind) \(lastNumber.add(1, ordering: .relaxed).newValue)"
   }
 
-  /// The calling thread's name; threads that nobody named have the name of the process, which tells nothing.
+  /// The calling thread's name; threads that nobody named have the name of the process, which shows nothing.
   static func ofThread() -> String {
     let name = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16) { buffer in
       undead_loop_has_thread_name(buffer.baseAddress) ? buffer.baseAddress.map { String(cString: $0) } : nil

@@ -6,7 +6,7 @@ import FoundationEssentials
 ///
 /// Each thread has one, made when ``current`` is first asked for, and ended with the thread. ``main`` belongs to the
 /// main thread; while it runs it also serves Dispatch's main queue, and with it `@MainActor`. A loop made by
-/// ``init(name:clock:)`` belongs to no thread: whoever runs it, or drives it, is its thread for that time.
+/// ``init(name:clock:)`` belongs to no thread: the thread that runs or drives it is its thread for that time.
 ///
 /// A loop runs in a ``Mode`` and serves only what was added to that mode. It can be nested: a callback may run its own
 /// loop again, and the timer that is firing is not re-entered.

@@ -125,7 +125,7 @@ public final class TrackedRunLoopObserver: Sendable {
   fileprivate func call(_ activity: TrackedRunLoop.Activity, on loop: TrackedRunLoop) {
     if isCalling.exchange(true, ordering: .acquiringAndReleasing) { return }
     defer { isCalling.store(false, ordering: .releasing) }
-    // One that is called once is called by whoever ends it.
+    // One that is called once is called by the thread that ends it.
     if !repeats, !end() { return }
     Diagnostics.watching(loop, .observer) { handler(self, activity) }
   }

@@ -43,7 +43,7 @@ public final class TrackedRunLoopSource: Sendable {
     self.order = order
   }
 
-  /// A source that is ready when somebody called ``signal()``.
+  /// A source that is ready after a call of ``signal()``.
   ///
   /// - Parameters:
   ///   - order: signalled sources are called from the lowest to the highest.
@@ -68,7 +68,7 @@ public final class TrackedRunLoopSource: Sendable {
   }
 
   /// A source that is ready when the process receives a signal. While the source is in a loop, the signal does nothing else;
-  /// afterwards it does what it did before. Signals that tell of a fault (`SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`, `SIGTRAP`)
+  /// afterwards it does what it did before. Signals that report a fault (`SIGSEGV`, `SIGBUS`, `SIGFPE`, `SIGILL`, `SIGTRAP`)
   /// are refused: a handler that returns would have them raised again and again.
   ///
   /// - Parameters:

@@ -35,7 +35,7 @@ public final class TimedFrameSource: FrameSource, @unchecked Sendable {
   }
 }
 
-/// Frames that begin when somebody says so: a real display's vertical sync, or a test.
+/// Frames that begin on request: a real display's vertical sync, or a test.
 public final class ManualFrameSource: FrameSource, @unchecked Sendable {
   private let rate: Int
   override var framesPerSecond: Int { rate }

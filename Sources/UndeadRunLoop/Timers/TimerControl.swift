@@ -240,7 +240,7 @@ final class TimerExtras: Sendable {
     withExtendedLifetime(old) {}
   }
 
-  /// Called once when the timer ends, without a lock, by whoever ends it.
+  /// Called once when the timer ends, without a lock, by the thread that ends it.
   func onEnd(_ hook: @escaping @Sendable (TimerEnd) -> Void) { state.withLock { $0.ended = hook } }
 
   /// The timer ended, or its loop did.
@@ -282,7 +282,7 @@ struct TimerExtrasReference: ~Copyable {
 }
 
 extension TrackedTimer {
-  /// The loop ended with this timer in it. Returns whether somebody may still wait for it to fire.
+  /// The loop ended with this timer in it. Returns whether a fire may still be expected.
   func loopEnded() -> Bool {
     let (target, endsWithTarget, isQuiet) = withHome { _ -> (TimerTarget?, Bool, Bool) in
       flags.insert(.detached)
@@ -294,7 +294,7 @@ extension TrackedTimer {
     return mayBeWaitedFor
   }
 
-  /// Sets the next date, which somebody wants. The caller has exclusive access to the timer.
+  /// Sets the next date, as a caller wants it. The caller has exclusive access to the timer.
   func setDate(_ instant: Int64, now: Int64) {
     due = instant
     flags.remove([.relative, .backdated])

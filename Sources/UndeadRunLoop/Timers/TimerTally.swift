@@ -27,7 +27,7 @@ extension TrackedTimer {
   /// Counts a fire. The caller holds the loop's lock.
   @inline(__always)
   func noteFire(lateness: Int64) {
-    // In this order: a new tally begins with the fires that the flag tells.
+    // In this order: a new tally begins with the fires that the flag shows.
     if tally != nil || Diagnostics.isOn { noteTick(lateness: lateness) }
     flags.insert(.hasFired)
   }

@@ -123,7 +123,7 @@ final class WeakTarget: TimerTarget {
 /// Knows for certain whether its target still lives: the unowned reference keeps the dead object's header in place, so
 /// that its memory cannot become another object, and a try-retain of it fails.
 final class UnretainedTarget: TimerTarget {
-  /// A plain pointer here would look like a strong reference to whoever scans memory.
+  /// A plain pointer here would look like a strong reference to a scan of memory.
   private let hidden: HiddenReference<AnyObject>
   private unowned let target: AnyObject
   private let method: Method

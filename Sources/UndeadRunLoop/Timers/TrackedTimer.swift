@@ -75,7 +75,7 @@ public final class TrackedTimer: Sendable {
     static let dated = Flags(rawValue: 4096)
     /// That date had passed when it was set; `extras` knows when that was.
     static let backdated = Flags(rawValue: 8192)
-    /// The library's own: it ends with its loop, and on any thread, and there is nothing to tell of that.
+    /// The library's own: it ends with its loop, and on any thread, and nothing about that is reported.
     static let quiet = Flags(rawValue: 16384)
     static let hasFired = Flags(rawValue: 32768)
   }

@@ -69,7 +69,7 @@ package struct ELFHeader: Equatable {
   }
 }
 
-/// A piece of a file that is loaded into memory, or tells how to: an entry of the program header table.
+/// A piece of a file that is loaded into memory, or says how to: an entry of the program header table.
 package struct ELFSegment: Equatable {
   package enum Kind {
     package static let load: UInt32 = 1

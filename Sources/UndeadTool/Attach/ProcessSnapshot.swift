@@ -36,7 +36,7 @@ struct ProcessSnapshot {
     (path, symbolizer, isOfCopy, file) = (written.path, Symbolizer(), false, written)
   }
 
-  /// Copies the process, and has the copy tell of it.
+  /// Copies the process, and has the copy report it.
   init(copyOf pid: pid_t, wantsHeap: Bool, timeout: Double?) throws(ToolError) {
     let library = try PreloadLibrary.ofThisTool().path
     let files = TargetFiles(of: pid)

@@ -1,7 +1,7 @@
 import UndeadReport
 import UndeadSystem
 
-/// A process of the tool's own that leaks on purpose: whether that is found tells what works here.
+/// A process of the tool's own that leaks on purpose: whether that is found says what works here.
 enum Patient {
   /// Its first argument, in place of a path.
   static let word = "undead-patient"

@@ -1,6 +1,6 @@
 import UndeadReport
 
-/// What the files of a program tell of how it can be checked.
+/// What the files of a program say about how it can be checked.
 enum ProgramChecks {
   static func all(of name: String) throws(ToolError) -> [Diagnosis] {
     let program = try ProgramLookup.find(name, path: System.environment("PATH"))

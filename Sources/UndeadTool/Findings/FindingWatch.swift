@@ -4,7 +4,7 @@ import UndeadSystem
 
 /// Reads the logs of a session while its programs run, and hands over uses of dead objects when they happen.
 ///
-/// A log lies in memory that the program shares with the file, so nothing tells of a change: its length is read once a second. A
+/// A log lies in memory that the program shares with the file, so nothing shows a change: its length is read once a second. A
 /// group of uses (a signature) is news once.
 final class FindingWatch {
   /// An event of a log, which keeps its place in it.

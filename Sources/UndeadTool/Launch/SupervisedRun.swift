@@ -28,7 +28,7 @@ final class SupervisedRun {
   ///   - arguments: its own name first, byte for byte.
   ///   - instrument: nil to run it as it is.
   ///   - snapshotSignal: the signal by which the user asks the tool for a snapshot.
-  ///   - showsChecks: false if the line of ``progress`` tells of something else than checks.
+  ///   - showsChecks: false if the line of ``progress`` reports something else than checks.
   /// - Throws: `ToolError`; then nothing was started.
   init(
     executable: String, arguments: [[UInt8]], instrument: Instrument?, snapshotSignal: Int32? = nil,

@@ -1,6 +1,6 @@
 import UndeadSystem
 
-/// What `/proc` tells about a process.
+/// What `/proc` shows about a process.
 enum ProcessFacts {
   /// A variable of the environment that the process was started with; nil if it cannot be read or is not there.
   static func environment(_ name: String, of pid: pid_t) -> String? {

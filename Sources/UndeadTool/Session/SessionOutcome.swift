@@ -18,8 +18,8 @@ struct SessionOutcome: Equatable {
   ///
   /// - Parameters:
   ///   - program: process id of the program itself.
-  ///   - isFinal: tells of a snapshot file whether it was written at the end of its process.
-  ///   - isRunning: tells whether a process is still there.
+  ///   - isFinal: says whether a snapshot file was written at the end of its process.
+  ///   - isRunning: says whether a process is still there.
   init(
     states: [ProcessState], program: pid_t, ending: Ending, isFinal: (String) -> Bool, isRunning: (pid_t) -> Bool
   ) {

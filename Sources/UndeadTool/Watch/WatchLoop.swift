@@ -47,7 +47,7 @@ struct WatchLoop {
         failing = nil
         world.show(status(series, seconds: now - start))
       } catch {
-        // It may just have ended, which waiting tells.
+        // It may just have ended, which waiting shows.
         if let end = try world.wait(until: world.now + 0.05), end == .programEnded { return (series, end) }
         let since = failing?.since ?? now
         failing = (since, error)

@@ -1,4 +1,4 @@
-// What the runtime layer tells its tests. No stable interface.
+// What the runtime layer shows its tests. No stable interface.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

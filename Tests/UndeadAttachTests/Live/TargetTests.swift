@@ -4,7 +4,7 @@ import UndeadSystem
 
 @testable import UndeadAttach
 
-/// What the handler of a signal tells while it runs: an address of its own stack, and where the code stood. It goes on when
+/// What the handler of a signal shows while it runs: an address of its own stack, and where the code stood. It goes on when
 /// the second pipe ends.
 nonisolated(unsafe) private var handler: (stack: UInt64, interrupted: UInt64) = (0, 0)
 nonisolated(unsafe) private var handlerReturnsTo: UInt64 = 0
@@ -121,7 +121,7 @@ nonisolated(unsafe) private var handlerMayEnd: [Int32] = [0, 0]
 
   @inline(never) @_optimize(none) private static func keepAll(_ words: UnsafeMutableBufferPointer<UInt64>) {}
 
-  /// Has the handler of a signal tell of itself; returns what was done before.
+  /// Has the handler of a signal note itself; returns what was done before.
   private static func handle(_ signal: Int32) -> sigaction {
     var action = sigaction()
     var old = sigaction()

@@ -27,7 +27,7 @@ final class StressedThreads: Sendable {
   private let hopsBegun = Atomic(0)
   private let hopsEnded = Atomic(0)
   let working: Atomic<Int>
-  /// What each worker does now, for whoever wonders why it does not end.
+  /// What each worker does now, for the question why it does not end.
   let doing: Guarded<[String]>
 
   static let workers = 4

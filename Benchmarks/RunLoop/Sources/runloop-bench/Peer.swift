@@ -14,7 +14,7 @@ protocol Peer: Sendable {
   /// The same, scheduled by a thread that is not the loop's.
   func scheduleAndFireFromAnotherThread(_ count: Int) -> Int64?
   /// Schedules one timer for each of `delays` (nanoseconds) and lets them fire. Returns the nanoseconds that it cost: the
-  /// scheduling, and the firing once all are due; nil where the two cannot be told from waiting.
+  /// scheduling, and the firing once all are due; nil where the two cannot be distinguished from waiting.
   func scheduleAndFire(delays: [Int64]) -> Int64?
   /// Lets `count` timers of one interval tick, with their phases spread over it.
   /// Returns the fires that it counted as missed, nil if it counts none.

@@ -1,5 +1,5 @@
 // Unchecked: its tests use it on one thread at a time.
-/// What is in it, and who is told of changes.
+/// What is in it, and who is notified of changes.
 public final class Cart: @unchecked Sendable {
   public var other: Cart?
   public var change: (() -> Void)?

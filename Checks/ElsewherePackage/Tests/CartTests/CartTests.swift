@@ -51,7 +51,7 @@ import UndeadTesting
   }
 }
 
-/// Weak references tell everywhere whether an object is gone.
+/// Weak references say everywhere whether an object is gone.
 @Suite(.serialized) struct AliveTests {
   nonisolated(unsafe) static var kept: [Cart] = []
 

@@ -90,7 +90,7 @@ struct Verdict {
           wrong.insert(id)
         }
       }
-      // What lies in another one that was reported is told with it.
+      // What lies in another one that was reported is reported with it.
       for id in wrong where !Truth.hasAncestor(id, among: wrong) {
         lines.append("FALSE REPORT: \(Truth.describe(id))")
       }
@@ -147,7 +147,7 @@ enum Misses {
   }
 }
 
-/// Forks; the child makes a check and tells by its status whether there were false reports.
+/// Forks; the child makes a check and shows by its status whether there were false reports.
 @inline(never) func checkInFork(worker: Int, step: Int) {
   let child = Truth.locked { truth_fork() }
   guard child != 0 else {

@@ -48,7 +48,7 @@ struct Program {
     return wanted.sorted().map { declarations[$0].text }.joined(separator: "\n")
   }
 
-  /// The program that does what a trace tells; nil if it needs functions of C or more than one thread.
+  /// The program that does what a trace shows; nil if it needs functions of C or more than one thread.
   func text(from trace: String, why: String) -> String? {
     var body: [String] = []
     var texts: [String] = []

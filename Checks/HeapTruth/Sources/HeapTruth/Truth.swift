@@ -108,7 +108,7 @@ enum Truth {
     }
   }
 
-  /// The object now belongs to `parent`; 0: to whoever has it in hand.
+  /// The object now belongs to `parent`; 0: to the code that has it in hand.
   static func move(_ id: Int32, to parent: Int32) {
     locked {
       let last = entries[Int(id)].parent

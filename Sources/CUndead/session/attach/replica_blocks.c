@@ -67,7 +67,7 @@ static void tell(undead_replica_request *request, const char *what, const char *
   undead_text_add(&text, gnu_get_libc_version());
 }
 
-// Without locks, as in a program with one thread, only an instruction in libc's code tells that somebody is at work there.
+// Without locks, as in a program with one thread, only an instruction in libc's code says that somebody is at work there.
 static bool is_somebody_in_libc(const undead_replica_request *request) {
   const undead_replica_thread *threads = (const undead_replica_thread *)request->threads;
   for (uint32_t i = 0; i < request->thread_count; i++) {

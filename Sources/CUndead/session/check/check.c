@@ -42,7 +42,7 @@ enum { IDLE, CLAIMED, RUNNING, ENDING, DONE };
 #define MORE_SECONDS 60
 
 #define FORK_PATIENCE_SECONDS 2
-#define PATIENCE_WITH_SOURCES 10000   // milliseconds; undead_facts_source tells them so
+#define PATIENCE_WITH_SOURCES 10000   // milliseconds; as undead_facts_source says
 
 static undead_check the_check;
 static uint32_t forks_under_way;

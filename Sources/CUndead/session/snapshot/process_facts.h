@@ -20,7 +20,7 @@ void undead_process_facts_collect(undead_process_facts *facts, const char *trigg
                                   const undead_facts *told);
 // What is known of the heap in the file; `graph` is NULL if there was no memory for it.
 void undead_process_facts_add_heap(undead_process_facts *facts, const undead_graph *graph);
-// Says that it is a census file, which tells nothing of leaks.
+// Says that it is a census file, which has no leaks.
 void undead_process_facts_add_census(undead_process_facts *facts);
 void undead_process_facts_free(undead_process_facts *facts);
 

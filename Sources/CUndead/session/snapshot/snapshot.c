@@ -150,7 +150,7 @@ static bool write_memory(undead_check *check, const undead_scan_result *result) 
   return true;
 }
 
-// In a session the tool reports the leaks and tells why there is no heap; a program that asked for its heap wants no less.
+// In a session the tool reports the leaks and says why there is no heap; a program that asked for its heap wants no less.
 static bool has_what_was_asked_for(undead_check *check, const undead_scan_result *result) {
   const undead_graph *graph = check->options.graph;
   if (!check->with_heap || check->in_session || (graph && graph->complete)) return true;

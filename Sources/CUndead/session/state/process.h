@@ -59,7 +59,7 @@ void undead_session_leave(const char *why);
 void undead_session_return(void);
 bool undead_session_has_left(void);
 
-// Why this copy does nothing, as undead_inactive_reason() tells it.
+// Why this copy does nothing, as undead_inactive_reason() shows it.
 void undead_session_set_reason(const char *reason);
 
 // True from the moment on that the exit handler looks for leaks. exit.c writes the stage: 0 before that.

@@ -1,5 +1,5 @@
 // A signal handler may leave by siglongjmp, an exception or the end of its thread, and what it interrupted is never
-// finished: a hook, too. Nobody tells; so where it matters, the stack is asked whether the hook is still on it.
+// finished: a hook, too. Nothing shows this; so where it matters, the stack is asked whether the hook is still on it.
 #pragma once
 #include "platform/memory/thread_state.h"
 #include "unwind/walk_x86_64.h"

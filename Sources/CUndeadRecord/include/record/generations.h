@@ -1,4 +1,4 @@
-// Generations: a mark begins one, and each block tells in which it was born by the id of its backtrace.
+// Generations: a mark begins one, and each block shows in which it was born by the id of its backtrace.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@ uint32_t undead_generation_newest(void);
 // The mark with this number; false if there is none (yet).
 bool undead_generation_get(uint32_t number, undead_generation *generation);
 
-// In which generation the backtrace was taken: that of a block tells when the block was born, or last resized.
+// In which generation the backtrace was taken: that of a block says when the block was born, or last resized.
 uint32_t undead_generation_of_backtrace(uint32_t backtrace);
 
 #pragma GCC visibility pop

@@ -12,7 +12,7 @@ typedef uint64_t __attribute__((may_alias, vector_size(16))) sixteen_bytes;
 
 UNDEAD_INLINE size_t usable_size(const void *block) { return (((const size_t *)block)[-1] & ~(size_t)CHUNK_FLAGS) - CHUNK_SIZE; }
 
-// What malloc makes of the size for a small block. A larger one may get more: its chunk tells.
+// What malloc makes of the size for a small block. A larger one may get more: its chunk shows.
 UNDEAD_INLINE size_t sampled_size(const void *block, size_t size) {
   if (UNLIKELY(size > LARGEST_CACHED_BLOCK)) return usable_size(block);
   size_t usable = ((size + 23) & ~(size_t)15) - 8;

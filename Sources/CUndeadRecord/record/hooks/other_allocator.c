@@ -1,7 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // The hooks over another allocator than glibc's. Blocks of it begin at multiples of 16 if they have that many bytes, and
-// it tells how many they have; nothing else is known.
+// it says how many they have; nothing else is known.
 #include "platform/images/imports.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"

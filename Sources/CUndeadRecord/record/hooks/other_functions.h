@@ -18,7 +18,7 @@ void *undead_other_born(void *block, const hook_frame *frame);
 // One whose first `bytes` bytes stay.
 void undead_other_kept(void *block, size_t bytes, const hook_frame *frame);
 void undead_other_dies(void *block);
-// Sizes as they are asked for. Blocks of less than 16 bytes may not begin at a multiple of 16, and the registry tells two
+// Sizes as they are asked for. Blocks of less than 16 bytes may not begin at a multiple of 16, and the registry shows two
 // blocks apart only if their beginnings are 32 bytes apart. glibc's smallest block takes as much.
 static inline size_t undead_other_size(size_t size) { return size < 32 ? 32 : size; }
 

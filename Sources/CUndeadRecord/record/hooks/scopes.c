@@ -78,7 +78,7 @@ void undead_scope_close(uint32_t scope) {
   if (scope && __atomic_sub_fetch(&undead_open_scopes, 1, __ATOMIC_ACQ_REL) == 0) undead_avoid_no_longer();
 }
 
-// A detached task inherits no values: it belongs to the scope of the code that made it, as its own block tells.
+// A detached task inherits no values: it belongs to the scope of the code that made it, as its own block shows.
 static uint32_t scope_of_task(void) {
   const void *task = swift_task_getCurrent ? swift_task_getCurrent() : NULL;
   uint32_t scope = task ? undead_scope_of_block(task) : 0;

@@ -17,7 +17,7 @@ bool undead_record_in_copy(void) {
     undead_sample_prepare();
     undead_sparse_expand();
   }
-  // There are words now, and the allocator tells which of them count.
+  // There are words now, and the allocator says which of them count.
   undead_sparse_used = undead_sparse_expanded = false;
   undead_record_stop();
   return true;

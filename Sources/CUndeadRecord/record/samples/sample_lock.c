@@ -11,7 +11,7 @@
 
 enum { SPINS = 200, PATIENCE = 500 };   // of 1 ms
 
-// In a page that a fork wipes: the child's lock is free, and it can tell that it is a child.
+// In a page that a fork wipes: the child's lock is free, and it can see that it is a child.
 typedef struct {
   volatile int32_t held;
   volatile uint32_t waiting;

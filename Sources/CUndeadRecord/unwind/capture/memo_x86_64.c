@@ -80,7 +80,7 @@ static const undead_memo_base *base_of(undead_unwind_cache *cache, uint32_t coun
   return cache->bases[cache->next_base++ % UNDEAD_MEMO_BASES] = base;
 }
 
-// Writes the checks of the site's frames behind `check`; NULL if they are not to be kept. `mask` tells whether the rbp
+// Writes the checks of the site's frames behind `check`; NULL if they are not to be kept. `mask` says whether the rbp
 // outside of them matters, and then whether the one at the start does.
 static undead_check *append_site(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame frame, uintptr_t *mask,
                                  undead_check *check) {

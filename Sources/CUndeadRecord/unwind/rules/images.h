@@ -15,7 +15,7 @@ typedef struct {
 // The image that contains `pc`; false if none does. Remembers it for undead_images_changed.
 bool undead_image_find(uintptr_t pc, undead_image *image);
 
-// Code that belongs to no image is at `pc`: undead_images_changed also tells when one has come there.
+// Code that belongs to no image is at `pc`: undead_images_changed also says when one has come there.
 void undead_image_note_foreign(uintptr_t pc);
 
 // True for code of the dynamic loader: images come and go only while it allocates.

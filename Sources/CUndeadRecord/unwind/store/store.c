@@ -216,7 +216,7 @@ uint32_t undead_store_scope(uint32_t id) {
   return scope_at((index & IN_SCOPE) == IN_SCOPE ? undead_store_parent(id) : id);
 }
 
-// What the run of a backtrace tells with that bit, 0 if nothing.
+// What the run of a backtrace shows with that bit, 0 if nothing.
 static uint32_t told_by_run(uint32_t id, uint32_t bit) {
   if (id <= UNDEAD_TRIE_ROOT || !undead_trie || id >= undead_store_count()) return 0;
   uint32_t run = undead_trie_at(undead_store_unscoped(id))->pc_index;

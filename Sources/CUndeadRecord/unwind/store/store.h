@@ -27,7 +27,7 @@ typedef struct {
 // of the same backtrace in no scope.
 #define UNDEAD_SCOPE_BIT 0x40000000u
 // In the trie of runs, in place of a return address: the root of the runs of a generation (record/generations.h). So the
-// innermost node of a backtrace tells when it was taken, and what is outside of its run is shared by all generations.
+// innermost node of a backtrace says when it was taken, and what is outside of its run is shared by all generations.
 #define UNDEAD_GENERATION_BIT 0x10000000u
 // In the trie of runs, below the root of a generation: backtraces of blocks that were sampled (record/sample.h). The other
 // bits are the mean of the sample, in units of 16 bytes.

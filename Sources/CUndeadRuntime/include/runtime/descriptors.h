@@ -28,7 +28,7 @@ uintptr_t undead_mangled_context(const undead_mangled *name);
 // The nominal type that the name starts with, 0 if it starts with something else.
 uintptr_t undead_mangled_descriptor(const undead_mangled *name);
 
-// What a value is if its name alone tells: for these no type need be made.
+// What a value is if its name alone shows: for these no type need be made.
 typedef enum {
   UNDEAD_SIMPLE_NOT = 0,
   UNDEAD_SIMPLE_OBJECT,      // a reference to an object, or none

@@ -46,5 +46,5 @@ const undead_field *undead_field_at(const undead_fields *fields, size_t offset);
 uintptr_t undead_type_of_name(const undead_mangled *name, uintptr_t descriptor, uintptr_t arguments);
 // The type with this descriptor, which takes one argument or, if that is 0, none. 0 if it takes others. The world must be running.
 uintptr_t undead_type_of_descriptor(uintptr_t descriptor, uintptr_t argument);
-// The type of a field that cannot be copied, which its record does not tell, by the symbols of its file; 0 if they do not either.
+// The type of a field that cannot be copied, which its record does not show, by the symbols of its file; 0 if they do not either.
 uintptr_t undead_type_of_noncopyable(const undead_mangled *name);

@@ -83,7 +83,7 @@ static void add_mutex(undead_evidence_map *map, uintptr_t type, size_t base, int
   }
 }
 
-// Types of the toolchain whose fields do not tell what they are.
+// Types of the toolchain whose fields do not show what they are.
 static bool add_known_struct(undead_evidence_map *map, uintptr_t type, size_t base, int depth) {
   uintptr_t descriptor = read_word(type + ABI_VALUE_DESCRIPTOR);
   const char *name = undead_descriptor_name(descriptor), *module = undead_descriptor_module(descriptor);

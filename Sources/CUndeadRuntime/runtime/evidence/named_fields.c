@@ -45,7 +45,7 @@ static bool is_optional_int32(const undead_field *field) {
   return undead_descriptor_is(undead_type_descriptor(argument), "Swift", "Int32");
 }
 
-// `outer` is the field that the value lies in, NULL for a class; with `named` its name tells what a number in it is.
+// `outer` is the field that the value lies in, NULL for a class; with `named` its name says what a number in it is.
 static void add_descriptors(descriptor_list *list, uintptr_t type, uint32_t base, const char *outer, bool named, int depth) {
   const undead_fields *fields = undead_fields_lazily(type);
   for (uint32_t i = 0; i < fields->count && list->count < MOST_DESCRIPTORS; i++) {

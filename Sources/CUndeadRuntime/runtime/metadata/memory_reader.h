@@ -28,7 +28,7 @@ static inline uintptr_t read_relative(uintptr_t address) {
   return distance ? address + (uintptr_t)(intptr_t)distance : 0;
 }
 
-// The same for pointers whose lowest bit tells that they lead to a pointer to the target.
+// The same for pointers whose lowest bit says that they lead to a pointer to the target.
 static inline uintptr_t read_relative_indirectable(uintptr_t address) {
   int32_t distance = (int32_t)read_u32(address);
   if (!distance) return 0;

@@ -24,7 +24,7 @@ undead_helper_report undead_helper_run(int (*work)(void *), void *context, uint3
 // The open file that helpers have from now on; -1: none, as in the beginning.
 void undead_helper_keep(int file);
 
-// Remembers whom the program allows to trace it (prctl PR_SET_PTRACER), which the kernel does not tell.
+// Remembers whom the program allows to trace it (prctl PR_SET_PTRACER), which the kernel does not show.
 void undead_helper_note_tracer(long pid);
 
 // In the helper: what is to be done if it crashes, before it ends; NULL for nothing. Not inherited by copies.

@@ -7,7 +7,7 @@
 // Finds out how this process is called in /proc. Called in the program, before a helper looks at it.
 void undead_proc_ids_refresh(void);
 
-// This process's number in /proc; its own number if /proc does not tell.
+// This process's number in /proc; its own number if /proc does not show.
 int32_t undead_proc_process(void);
 
 // The same at this moment, in any process and any state of it. Async-signal-safe.

@@ -89,7 +89,7 @@ void undead_start_call_again(const undead_world *world, const undead_stopped_thr
   trace(PTRACE_SETREGSET, thread->tid, NT_PRSTATUS, (uintptr_t)&area);
 }
 #else
-// The result of a call has taken the place of its first argument, which ptrace does not tell: such a call ends with EINTR.
+// The result of a call has taken the place of its first argument, which ptrace does not show: such a call ends with EINTR.
 void undead_start_call_again(const undead_world *world, const undead_stopped_thread *thread) {
   (void)world, (void)thread;
 }

@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <cpuid.h>
 
-// XSAVE areas in the standard format: Intel SDM vol. 1, 13.4. Where the parts lie the processor tells (CPUID leaf 0DH): the
+// XSAVE areas in the standard format: Intel SDM vol. 1, 13.4. Where the parts lie the processor shows (CPUID leaf 0DH): the
 // vectors of AVX and AVX-512, tiles, the further general registers of APX. Those of x87 and SSE are in the old area.
 enum { XSTATE_BV_OFFSET = 512, XSAVE_HEADER_END = 576, PARTS = 63, FIRST_EXTENDED = 2, PART_PKRU = 9 };
 static struct {

@@ -5,7 +5,7 @@
 #endif
 
 extension SARIFRenderer {
-  /// What grew in one container, as the renderer of heaps tells it.
+  /// What grew in one container, as the renderer of heaps shows it.
   package struct Growth {
     /// The first one says what happened.
     var lines: [TextLine]

@@ -2,7 +2,7 @@
 import CUndeadRunLoop
 
 /// A child has only the thread that forked: a lock that another one held would stay held in it for ever, and what it guards
-/// half changed. So whoever forks takes them all.
+/// half changed. So a fork takes them all.
 enum Forking {
   /// A holder may have been interrupted for good, and the program must get its child.
   private static let patience: Int64 = 100_000_000

@@ -1,5 +1,5 @@
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
-/// Entries that nobody has needed in order yet: most timeouts are cancelled before somebody does.
+/// Entries that were not needed in order yet: most timeouts are cancelled before they are.
 struct DueStage {
   private var base: UnsafeMutablePointer<DueEntry>?
   private(set) var count = 0

@@ -1,5 +1,5 @@
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
-/// Where a loop keeps its timers: a slot holds one strong reference, the set of modes, and what tells which entry of the
+/// Where a loop keeps its timers: a slot holds one strong reference, the set of modes, and what says which entry of the
 /// queue is the valid one.
 struct SlotTable: ~Copyable {
   private struct Slot {

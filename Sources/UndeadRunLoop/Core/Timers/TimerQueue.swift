@@ -273,7 +273,7 @@ struct TimerQueue: ~Copyable {
 
   /// The set for a timer that is only in `mode`.
   ///
-  /// - Parameter expand: tells which modes that means.
+  /// - Parameter expand: says which modes that means.
   @inline(__always)
   mutating func set(single mode: Int32, expand: (Int32) -> [Int32]) -> Int32 {
     if lastSingle.mode == mode { return lastSingle.set }

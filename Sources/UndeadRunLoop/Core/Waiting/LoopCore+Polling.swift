@@ -3,7 +3,7 @@ import CUndeadRunLoop
 import Glibc
 
 // What the kernel polls for a loop follows from its sources and from the mode that it runs in. All of these functions
-// expect the caller to hold the lock, and let go of no source: whoever calls them does, without the lock.
+// expect the caller to hold the lock, and release no source: their callers do, without the lock.
 
 extension LoopCore {
   /// Opens the descriptors by which the loop sleeps, if need be; in a child that was forked, descriptors of its own. False
@@ -123,7 +123,7 @@ extension LoopCore {
   }
 
   /// Drops the sources of a descriptor that is not polled if the number stands for another file than theirs. False if there
-  /// are none: the kernel tells of descriptors that are polled.
+  /// are none: the kernel reports descriptors that are polled.
   private func dropClosed(_ descriptor: Int32) -> Bool {
     let others = state.pointee.sources.numbers(waitingFor: descriptor, otherThan: undead_loop_file(descriptor))
     dropSources(others, of: descriptor)

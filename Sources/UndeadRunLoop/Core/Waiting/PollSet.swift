@@ -2,7 +2,7 @@
 import CUndeadRunLoop
 import Glibc
 
-/// What the kernel polls for a loop: each descriptor once, whoever waits for it.
+/// What the kernel polls for a loop: each descriptor once, for all sources that wait for it.
 ///
 /// The kernel remembers files, not numbers: a registration goes away with the last descriptor of its file, and cannot be
 /// reached once its own number is closed. An event for such a one is recognised by its token, which no other ever gets.

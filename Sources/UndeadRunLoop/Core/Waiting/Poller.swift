@@ -17,7 +17,7 @@ struct Poller {
   private(set) var wake: Int32 = -1
   /// Polls the poll, for others.
   private var published: Int32 = -1
-  /// Armed with the next date while somebody outside polls the loop's descriptor, and for sleeps that end by an alarm.
+  /// Armed with the next date while outside code polls the loop's descriptor, and for sleeps that end by an alarm.
   private(set) var timer: Int32 = -1
   private var timerClock = KernelClock.monotonic
   /// The instant of `timerClock` for which the timer is armed, nil if that is not known.
@@ -106,7 +106,7 @@ struct Poller {
     if published >= 0 { published = undead_loop_replace(published, undead_loop_poll_create()) }
   }
 
-  /// A descriptor that is readable whenever the poll has something to tell, -1 if there are none left. Whoever waits for it
+  /// A descriptor that is readable whenever the poll has something to report, -1 if there are none left. Whoever waits for it
   /// goes on to do so when the poll is opened anew.
   mutating func publish() -> Int32 {
     guard published < 0, open() else { return published }

@@ -1,5 +1,5 @@
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
-/// Whether a loop sleeps, until when, and whether somebody has a reason to wake it.
+/// Whether a loop sleeps, until when, and whether there is a reason to wake it.
 ///
 /// Who changes what the loop has to do notes it here, under the loop's lock; giving the lock back wakes the loop. Nobody is
 /// handed a decision that could be forgotten. `Checks/Models` explores the protocol.

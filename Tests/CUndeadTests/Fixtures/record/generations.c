@@ -1,4 +1,4 @@
-// Each block tells in which generation it was born, whatever threads, signals, forks and scopes do meanwhile. Linked
+// Each block shows in which generation it was born, whatever threads, signals, forks and scopes do meanwhile. Linked
 // with the sources of the instrument.
 #define _GNU_SOURCE
 #include "check.h"

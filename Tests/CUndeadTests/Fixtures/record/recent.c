@@ -1,4 +1,4 @@
-// Groups where blocks were allocated lately: none is missed and none is there twice, whoever else allocates or makes them old.
+// Groups where blocks were allocated lately: none is missed and none is there twice, while others allocate or make them old.
 #define _GNU_SOURCE
 #include "platform/memory/memory.h"
 #include "record/registry.h"

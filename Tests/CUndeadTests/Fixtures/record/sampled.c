@@ -157,7 +157,7 @@ static void backtracesNobodyNeedsAreThrownAway(void) {
   for (uint32_t i = 0; i < 20; i++) free(kept[i]);
 }
 
-// Live samples are more than the budget has room for: they are not stored, which is told, and the sample gets thinner.
+// Live samples are more than the budget has room for: they are not stored, which is reported, and the sample gets thinner.
 static void aFullStoreMakesTheSampleThinner(void) {
   enum { COUNT = 3000 };
   static void *blocks[COUNT];

@@ -133,7 +133,7 @@ static void found_by_a_look(void) {
 static void avoided(void) {
   avoided_at(24, 0);
   avoided_at(40, 16);
-  avoided_at(1000, 992);   // more than the filter tells at once
+  avoided_at(1000, 992);   // more than the filter shows at once
   avoided_at(3000, 2048);  // in the long way
   undead_record_start(UNDEAD_RECORD_BLOCKS);
   avoided_at(40, 32);
@@ -160,7 +160,7 @@ static void stack_beside_other_memory(void) {
   munmap(memory, BELOW + STACK);
 }
 
-// What a thread tags in a scope is told as such, and does not grow for ever where more backtraces take turns than it remembers.
+// What a thread tags in a scope is reported as such, and does not grow for ever where more backtraces take turns than it remembers.
 static void scoped_nodes(void) {
   enum { FIRST = 1000, MANY = 5 * UNDEAD_MOST_UNLISTED };
   static undead_scoped_nodes known;

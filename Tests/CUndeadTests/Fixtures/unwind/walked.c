@@ -190,7 +190,7 @@ static void try_rbp_of_start(void) {
 
 // --- A register that nobody has saved, on the thread's own stack ---
 
-// Two ways that differ in the CFA alone, which only rbx tells.
+// Two ways that differ in the CFA alone, which only rbx shows.
 void call_by_rbx(void (*function)(void), long way);
 __asm__(
     ".text\n"

@@ -7,9 +7,9 @@
 // Scans this process with the preloaded library.
 undead_test_scan_counts scan_now(bool copy, bool suspects, const void *watched);
 
-// Makes ptrace fail with EPERM (`kill` false), or kill whoever calls it.
+// Makes ptrace fail with EPERM (`kill` false), or kill its caller.
 void deny_ptrace(bool kill);
-// Makes clone fail, trap or kill whoever asks it for a thread.
+// Makes clone fail, trap or kill its caller when it asks for a thread.
 typedef enum { THREADS_FAIL, THREADS_TRAP, THREADS_KILL } thread_filter;
 void deny_threads(thread_filter filter);
 // A block with a page that cannot be read although it looks as if it could.

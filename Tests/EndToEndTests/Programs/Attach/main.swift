@@ -48,7 +48,7 @@ store.open(1000)
 for _ in 0..<100 { leak() }
 for _ in 0..<5 { forget() }
 for _ in 0..<3 { wait() }
-// More than are told at once.
+// More than are reported at once.
 for _ in 0..<70 { waitForSignal() }
 if CommandLine.arguments.contains("busy") { untouched_start() }
 print("ready")

@@ -63,7 +63,7 @@ static struct timespec later(clockid_t clock) {
   return time;
 }
 
-// Vectors and numbers in many registers at once: another result tells of one that was not put back.
+// Vectors and numbers in many registers at once: another result shows one that was not put back.
 static double calculated(void) {
   double sums[16];
   uint64_t whole = 1;

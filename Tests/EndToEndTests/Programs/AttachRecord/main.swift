@@ -1,4 +1,4 @@
-// A server that knows what it has computed: threads that allocate all the time, and a dictionary that grows when it is told to.
+// A server that knows what it has computed: threads that allocate all the time, and a dictionary that grows when it is asked to.
 import Foundation
 
 final class Session {

@@ -6,7 +6,7 @@ import Glibc
 final class Node {
   var own: Node?
 }
-// Keeps itself alive, so that its count tells nothing.
+// Keeps itself alive, so that its count shows nothing.
 @inline(never) func make() -> UnsafeMutableRawPointer {
   let node = Node()
   node.own = node

@@ -12,7 +12,7 @@ final class Node {
 @_silgen_name("mmap") func map(_ at: Int, _ size: Int, _ access: Int32, _ flags: Int32, _ file: Int32, _ offset: Int)
   -> UnsafeMutableRawPointer
 
-// struct io_uring_params: where the parts of the rings lie is told behind its first 40 bytes.
+// struct io_uring_params: where the parts of the rings lie is reported behind its first 40 bytes.
 let setup = 425
 let enter = 426
 let register = 427

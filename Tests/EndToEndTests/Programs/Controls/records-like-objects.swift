@@ -24,7 +24,7 @@ struct Record {
   var instances: (Unmanaged<Service>, Unmanaged<Service>, Unmanaged<Service>, Unmanaged<Service>, Unmanaged<Service>)
 }
 
-// Keeps itself alive, so that its count tells nothing.
+// Keeps itself alive, so that its count shows nothing.
 @inline(never) func make() -> Unmanaged<Service> {
   let service = Service()
   service.own = service

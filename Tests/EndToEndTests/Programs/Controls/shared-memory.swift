@@ -71,7 +71,7 @@ nonisolated(unsafe) var belowDevices: [[CChar]] = []
 atexit { for name in belowDevices { unlink(name) } }
 let filled = ["/dev/shm", "/dev"].flatMap { [fillFile(in: $0, unlinked: false), fillFile(in: $0, unlinked: true)] }
 
-// 16 GiB of which two pages are in use: whoever reads the rest would fill the memory.
+// 16 GiB of which two pages are in use: reading the rest would fill the memory.
 let sparse = memoryFile(1 << 34)
 let wide = mmap(nil, 1 << 34, readWrite, MAP_SHARED | MAP_NORESERVE, sparse, 0)!
 fill(wide + (1 << 33), 100)

@@ -48,7 +48,7 @@ for number in 0..<500 { shop.orders[number] = Order(number) }
   use(order)
 }
 
-// Garbage that only stale words of a thread name would not be told. So it is made on one that has ended: a thread of Foundation
+// Garbage that only stale words of a thread name would not be reported. So it is made on one that has ended: a thread of Foundation
 // still has code to run when it says that it is finished, and the loader's frames there keep what lay on its stack before.
 var maker = pthread_t()
 pthread_create(

@@ -1,4 +1,4 @@
-// Captures of every kind, boxes of variables, buffers and pointers: who owns an object is told by counted references, or by memory.
+// Captures of every kind, boxes of variables, buffers and pointers: who owns an object is shown by counted references, or by memory.
 // EXPECT silent
 // LIBRARY Library/HeapTruth.swift
 import Glibc

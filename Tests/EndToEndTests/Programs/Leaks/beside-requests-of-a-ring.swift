@@ -13,7 +13,7 @@ final class Node {
   -> UnsafeMutableRawPointer
 
 @_silgen_name("eventfd") func makeEvent(_ n: UInt32, _ f: Int32) -> Int32
-// struct io_uring_params: where the parts of the rings lie is told behind its first 40 bytes.
+// struct io_uring_params: where the parts of the rings lie is reported behind its first 40 bytes.
 let setup = 425
 let enter = 426
 let parameters = UnsafeMutableRawPointer.allocate(byteCount: 120, alignment: 8)

@@ -1,4 +1,4 @@
-// What hangs off a cycle is told with it: 50 lines and one buffer for each document.
+// What hangs off a cycle is reported with it: 50 lines and one buffer for each document.
 // EXPECT leak kind=retainCycle types=App.Document,App.Editor fields=editor,document count=4 also=App.Line at=document|editor
 final class Line {
   var text: String

@@ -1,4 +1,4 @@
-// A ring of fifty thousand nodes: one leak, told without telling fifty thousand edges.
+// A ring of fifty thousand nodes: one leak, reported without fifty thousand edges.
 // EXPECT leak kind=retainCycle types=App.Node fields=next count=1
 final class Node {
   var number: Int

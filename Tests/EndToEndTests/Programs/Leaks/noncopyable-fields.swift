@@ -1,4 +1,4 @@
-// The way goes through fields that cannot be copied, of which the runtime tells nothing.
+// The way goes through fields that cannot be copied, of which the runtime says nothing.
 // EXPECT leak kind=retainCycle types=App.Registry,App.Session fields=state~handler,registry at=registry|session
 // EXPECT leak kind=retainCycle types=App.Bag,App.Entry fields=state~entries,bag
 // EXPECT leak kind=retainCycle types=App.Lone fields=lock

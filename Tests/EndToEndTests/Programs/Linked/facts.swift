@@ -1,4 +1,4 @@
-// Links the instrument, and tells it of objects that outlived their scopes and of a timer that a run loop holds.
+// Links the instrument, and reports objects to it that outlived their scopes and of a timer that a run loop holds.
 import Glibc
 
 final class Owner {

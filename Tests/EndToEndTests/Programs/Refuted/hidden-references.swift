@@ -1,5 +1,5 @@
 // References that no scan can see, kept in other bits than those of an address: what they hold looks leaked until the program frees it,
-// uses it, or stores it in the open. With the path of a directory it tells of each step there and waits for the next one, else it waits
+// uses it, or stores it in the open. With the path of a directory it notes each step there and waits for the next one, else it waits
 // for so many seconds (scripts/check/refute).
 // EXPECT leak kind=unreferenced types=App.Hidden count=2
 import Foundation

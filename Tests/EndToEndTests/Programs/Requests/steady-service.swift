@@ -1,4 +1,4 @@
-// A service with a leak that works until it is told to stop; it counts what a signal or a stop could disturb.
+// A service with a leak that works until it is asked to stop; it counts what a signal or a stop could disturb.
 // EXPECT leak kind=retainCycle types=App.Node fields=next
 import Foundation
 

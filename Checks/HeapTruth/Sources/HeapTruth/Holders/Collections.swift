@@ -149,7 +149,7 @@ private final class Tail: Holder, @unchecked Sendable {
   }
 }
 
-/// Elements of a class with tail elements that only the header tells of: a struct with a reference at an odd place.
+/// Elements of a class with tail elements that only the header reports: a struct with a reference at an odd place.
 private final class Mixed: Holder, @unchecked Sendable {
   struct Element {
     var flag: Bool

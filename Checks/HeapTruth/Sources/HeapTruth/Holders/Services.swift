@@ -242,7 +242,7 @@ private final class UserInfo: Holder, @unchecked Sendable {
   }
 }
 
-/// What only the kernel knows; a masked copy tells us.
+/// What only the kernel knows; a masked copy shows us.
 private final class Kernel: Holder, @unchecked Sendable {
   private let isTimer: Bool
   private var descriptors: [Int32] = []

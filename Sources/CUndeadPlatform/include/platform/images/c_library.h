@@ -55,7 +55,7 @@ int undead_memory_file(const char *name);                         // memfd_creat
 const char *undead_error_text(int error);
 
 // Not 0 while the process has one thread, and nobody but a signal handler can come between (__libc_single_threaded, 2.32).
-// Always 0 where nothing tells.
+// Always 0 where nothing shows.
 extern const char *undead_single_threaded;
 static inline bool undead_is_single_threaded(void) { return *(const volatile char *)undead_single_threaded != 0; }
 

@@ -1,4 +1,4 @@
-// What the list of loaded images tells those that read the images' files.
+// What the list of loaded images says to those that read the images' files.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // Pages that cannot be read although the memory map says so: guards (MADV_GUARD_INSTALL), what lies behind the end of a
-// file that was cut off. Only a fault tells. The memory map (platform/maps/maps.h) has them as parts that are not readable.
+// file that was cut off. Only a fault shows. The memory map (platform/maps/maps.h) has them as parts that are not readable.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>

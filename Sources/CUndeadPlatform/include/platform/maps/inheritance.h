@@ -2,7 +2,7 @@
 #pragma once
 #include <stdbool.h>
 
-// Asks the kernel, which takes long in a large process; false if it does not tell.
+// Asks the kernel, which takes long in a large process; false if it does not show.
 bool undead_inheritance_learn(void);
 // Notes what was learned in the mappings of the last refresh.
 void undead_inheritance_note(void);

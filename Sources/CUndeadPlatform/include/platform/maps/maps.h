@@ -16,7 +16,7 @@ typedef struct {
   bool taken;                  // what it holds was copied: not to be read where it lies
   uint8_t what;                // undead_mapped
   uint64_t offset, inode;      // in which file it starts where
-  const char *path;            // as the kernel tells it, until the next refresh; "" if there is none
+  const char *path;            // as the kernel shows it, until the next refresh; "" if there is none
 } undead_mapping;
 
 // From now on these texts are what /proc says of the memory: in a replica, where the program's own map counts. They stay where
@@ -52,7 +52,7 @@ typedef struct {
 enum { UNDEAD_MAPS_BUFFER = 8192 };   // enough for each path
 bool undead_maps_each_in(
   char *buffer, size_t size, bool (*visit)(void *context, const undead_maps_line *line), void *context);
-// Path of the file mapped at `address`, as the kernel tells it (" (deleted)" included); false if there is none.
+// Path of the file mapped at `address`, as the kernel shows it (" (deleted)" included); false if there is none.
 bool undead_mapping_path(uintptr_t address, char *text, size_t size);
 
 typedef struct {

@@ -1,5 +1,5 @@
 // The program headers of an ELF file or of an image in memory. No state and no system call: any thread, also in malloc and in
-// signal handlers. Of the images on the loader's list, dl_iterate_phdr tells the headers.
+// signal handlers. Of the images on the loader's list, dl_iterate_phdr shows the headers.
 #pragma once
 #include <elf.h>
 #include <stdbool.h>

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/syscall.h>
 
-// Each tells: the bytes of the instruction that makes a system call (UNDEAD_SYSTEM_CALL), how the thread pointer and the stack
+// Each has: the bytes of the instruction that makes a system call (UNDEAD_SYSTEM_CALL), how the thread pointer and the stack
 // pointer are read, on which side of the thread pointer what lies, undead_raw6 (a system call without libc), undead_spin (between
 // two looks at what another processor changes), undead_ticks (a number that changes all the time), undead_pointer_guard.
 

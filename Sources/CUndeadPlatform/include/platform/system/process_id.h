@@ -4,7 +4,7 @@
 
 #pragma GCC visibility push(hidden)
 
-// As getpid() tells it, also in a forked copy, however it was forked. In a child that borrows the memory (vfork) it is the
+// As getpid() shows it, also in a forked copy, however it was forked. In a child that borrows the memory (vfork) it is the
 // parent's.
 int32_t undead_process_id(void);
 

@@ -18,7 +18,7 @@ public func address(_ object: AnyObject) -> UInt { UInt(bitPattern: Unmanaged.pa
 /// The block of a collection, or whatever else is one reference.
 public func storage<T>(_ value: T) -> UInt { unsafeBitCast(value, to: UInt.self) }
 
-/// Where an object was made whose address is told later; scrambled, so that no scan follows it.
+/// Where an object was made whose address is reported later; scrambled, so that no scan follows it.
 nonisolated(unsafe) private var noted: [(name: String, address: UInt)] = []
 private let lock: UnsafeMutablePointer<pthread_mutex_t> = {
   let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
@@ -37,7 +37,7 @@ public func noted<T: AnyObject>(_ name: String, _ object: T) -> T {
 public func tell(_ words: String...) { print(words.joined(separator: "\t")) }
 private func hex(_ address: UInt) -> String { String(address, radix: 16) }
 
-/// A block with this type and the size that malloc tells.
+/// A block with this type and the size that malloc shows.
 public func tellBlock(_ address: UInt, _ type: String) {
   tell("block", hex(address), type, "\(mallocSize(UnsafeMutableRawPointer(bitPattern: address)!))")
 }
