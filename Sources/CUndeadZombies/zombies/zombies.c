@@ -195,6 +195,10 @@ void undead_zombies_stop(void) {
   errno = saved;
 }
 
+bool undead_zombies_have_pool(void) { return undead_chosen_blocks.bytes != 0; }
+
+void undead_zombies_each_sampled(void (*see)(uintptr_t block)) { undead_fenced_each(see); }
+
 void undead_zombies_keep_pages(void) {
   if (undead_free_keeper) undead_free_filter_keep(undead_zombie_filter_kept);
 }
@@ -292,6 +296,7 @@ void undead_zombies_after_fork_in_child(void) {
   undead_threads_after_fork_in_child();
   undead_zombies.dying = false;
   if (undead_zombies.active) undead_zombie_waiting_after_fork_in_child();
+  if (undead_zombies.sample) undead_chosen_after_fork_in_child();
 }
 
 void undead_zombies_adopt_child(uint32_t generation) {

@@ -174,6 +174,11 @@ void undead_fenced_release(uintptr_t block) {
   undead_lock_release(&lock);
 }
 
+void undead_fenced_each(void (*see)(uintptr_t block)) {
+  for (uint32_t i = 0; slots && i < slot_count; i++)
+    if (slots[i].state == UNDEAD_FENCED_LIVE) see(slots[i].block);
+}
+
 // MARK: Accesses
 
 bool undead_fenced_touched(uintptr_t address, undead_fenced_slot *copy, bool *fence) {

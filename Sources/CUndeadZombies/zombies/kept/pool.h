@@ -52,6 +52,9 @@ bool undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_acto
 // The same where nobody looks for zombies any more.
 void undead_fenced_release(uintptr_t block);
 
+// Calls `see` for each living block, without the lock: in a copy of a process.
+void undead_fenced_each(void (*see)(uintptr_t block));
+
 // True if `address` lies in the pool.
 bool undead_fenced_holds(uintptr_t address);
 // What an access to `address` met. True, with a copy of what is known of it, if it touched a page that is closed and that belongs
