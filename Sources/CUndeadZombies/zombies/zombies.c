@@ -178,8 +178,8 @@ void undead_zombies_stop(void) {
   int saved = errno;
   if (!undead_lock_take(&lock)) return;
   if (undead_zombies.active && undead_zombies.sample) {
+    undead_zombies.active = false;   // no page is taken away any more
     undead_chosen_end();
-    undead_zombies.active = false;
     undead_zombies.sample = 0;
     reason = "the sniffer was stopped";
   } else if (undead_zombies.active) {

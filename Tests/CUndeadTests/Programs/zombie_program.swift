@@ -332,7 +332,7 @@ func endure(_ way: String) {
   case "no-mprotect": denyMprotect()
   case "no-memory":
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
-    setrlimit(__rlimit_resource_t(rawValue: 9), &none)  // RLIMIT_AS
+    setrlimit(__rlimit_resource_t(9), &none)  // RLIMIT_AS
   case "small-stack": useSmallStack()
   default:
     for _ in 0..<20 {

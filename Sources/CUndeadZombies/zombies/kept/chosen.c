@@ -228,5 +228,6 @@ void undead_chosen_end(void) {
   by_name = false;
   for (int i = 0; i < WATCHED; i++) watched[i].until = 0;
   undead_block_source_set(NULL);
+  undead_fenced_open_all();
 }
 #endif
