@@ -1,4 +1,5 @@
 // swift-format-ignore-file: OnlyOneTrailingClosureArgument
+
 import Glibc
 
 // The forms of the bugs. Each object has a type of its own.

@@ -205,8 +205,3 @@ func outcome(of bug: Bug, most: Int, next: Int) -> Outcome? {
   waitpid(pid, &status, 0)
   return count == MemoryLayout<Outcome>.size ? result : nil
 }
-
-/// Ordinary objects and blocks, so that the next process begins elsewhere in the sequence of random numbers: a forked one has
-/// that of its parent.
-final class Filler { var words = (1, 2, 3, 4) }
-@inline(never) @_optimize(none) func fill(_ count: Int) { for _ in 0..<count { take(Filler().words.0) } }

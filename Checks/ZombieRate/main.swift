@@ -1,7 +1,7 @@
 import Glibc
 
 // rate list
-// rate trials NAME RATE PROCESSES MOST     one line: trials found later processes
+// rate trials NAME PROCESSES MOST          one line: trials found later processes
 // rate clean NAME COUNT                    one line: uses that were seen
 // rate once NAME                           one trial
 
@@ -17,12 +17,11 @@ func bug(_ name: String) -> Bug {
 switch arguments.dropFirst().first {
 case "list": for bug in bugs { print(bug.name, bug.chances) }
 case "trials":
-  let (bug, rate) = (bug(arguments[2]), Int(arguments[3])!)
-  let (processes, most) = (Int(arguments[4])!, Int(arguments[5])!)
+  let bug = bug(arguments[2])
+  let (processes, most) = (Int(arguments[3])!, Int(arguments[4])!)
   var sum = Outcome()
   var ended = 0
   for number in 0..<processes {
-    fill(100 * rate + 3000)
     if let one = outcome(of: bug, most: most, next: later) {
       (sum.trials, sum.found, sum.later) = (sum.trials + one.trials, sum.found + one.found, sum.later + one.later)
     } else {
@@ -43,6 +42,6 @@ case "once":
   bug(arguments[2]).trial(false)
   print(uses() - before)
 default:
-  print("rate list | trials NAME RATE PROCESSES MOST | clean NAME COUNT | once NAME")
+  print("rate list | trials NAME PROCESSES MOST | clean NAME COUNT | once NAME")
   exit(64)
 }

@@ -91,12 +91,28 @@
       #expect(run.findings.count == 1)
     }
 
+    /// Each draws for itself: those of a server that forks its workers would all watch the same objects. By chance all eight do
+    /// once in 10^16 times.
+    @Test func forkedSiblingsChooseDifferentObjects() throws {
+      let run = try Self.run("siblings", oneIn: 1000)
+      #expect(run.exit == 0 && run.text.hasPrefix("true"), "\(run.text)")
+    }
+
     /// All pages are taken, or the process may map hardly anything.
     @Test(arguments: [["UNDEAD_ZOMBIE_COUNT": "2"], ["UNDEAD_ZOMBIE_COUNT": "1"]])
     func aFullPoolIsNoHarm(_ settings: [String: String]) throws {
       let run = try Self.run("threads", settings: settings)
       #expect(run.exit == 0, "\(run.text)")
       #expect(run.findings.isEmpty)
+    }
+
+    /// A filter of system calls, a limit of memory, a small stack for signals, threads by the thousand: the program does what it
+    /// does without, and a use is reported where that is still possible.
+    @Test(arguments: ["no-mprotect", "no-memory", "small-stack", "thousands"])
+    func whatTheSystemRefusesIsNoHarm(_ way: String) throws {
+      let run = try Self.run(way)
+      #expect(run.exit == 0, "\(run.text)")
+      if way == "small-stack" { #expect(run.findings.map(\.type).sorted() == ["App.Point", "raw memory"]) }
     }
 
     @Test func aStaticRuntimeIsRefusedWithAReason() throws {

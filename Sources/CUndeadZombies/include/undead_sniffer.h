@@ -104,6 +104,9 @@ void undead_zombie_sampled_options(undead_zombie_options *options, uint32_t samp
 // does so again and again. Findings come from handlers of signals, where the program's code must not run.
 void undead_zombies_wait(uint32_t milliseconds);
 
+// The log of this process (Documentation/session-protocol.md); NULL: there is none. The tool reads it from outside, by its name.
+extern const void *undead_zombie_log_memory;
+
 // Frees all dead objects for good and lets later ones go at once. Objects on guard pages that live on stay there.
 void undead_zombies_stop(void);
 

@@ -178,8 +178,8 @@ void undead_zombies_stop(void) {
   int saved = errno;
   if (!undead_lock_take(&lock)) return;
   if (undead_zombies.active && undead_zombies.sample) {
+    undead_zombies.active = false;   // no page is taken away any more
     undead_chosen_end();
-    undead_zombies.active = false;
     undead_zombies.sample = 0;
     reason = "the sniffer was stopped";
   } else if (undead_zombies.active) {
@@ -194,6 +194,10 @@ void undead_zombies_stop(void) {
   undead_lock_release(&lock);
   errno = saved;
 }
+
+bool undead_zombies_have_pool(void) { return undead_chosen_blocks.bytes != 0; }
+
+void undead_zombies_each_sampled(void (*see)(uintptr_t block)) { undead_fenced_each(see); }
 
 void undead_zombies_keep_pages(void) {
   if (undead_free_keeper) undead_free_filter_keep(undead_zombie_filter_kept);
@@ -292,6 +296,7 @@ void undead_zombies_after_fork_in_child(void) {
   undead_threads_after_fork_in_child();
   undead_zombies.dying = false;
   if (undead_zombies.active) undead_zombie_waiting_after_fork_in_child();
+  if (undead_zombies.sample) undead_chosen_after_fork_in_child();
 }
 
 void undead_zombies_adopt_child(uint32_t generation) {

@@ -24,4 +24,13 @@ package struct LiveLibrary {
     else { return nil }
     return time
   }
+
+  /// The log of uses of dead objects; nil if nobody looks for any.
+  package func zombieLog(_ memory: TargetMemory) -> [UInt8]? {
+    let usedOffset: UInt64 = 32
+    guard let place = image.address(of: "undead_zombie_log_memory"), let start = memory.load(UInt64.self, at: place),
+      start != 0, let used = memory.load(UInt64.self, at: start + usedOffset), used <= 1 << 20
+    else { return nil }
+    return memory.read(at: start, count: Int(used))
+  }
 }

@@ -7,14 +7,36 @@ package enum LiveRecording {
   package struct Options: Sendable {
     /// Mean of bytes between two backtraces; 0: every block has one.
     package var sampleBytes: UInt64 = 0
+    /// False if only zombies are sampled.
+    package var recordsAllocations = true
+    package var zombies: Zombies?
 
     package init() {}
   }
 
+  /// Which blocks are watched for uses after their death.
+  package struct Zombies: Sendable, Equatable {
+    /// One of so many, at random.
+    package var rate: UInt32
+    /// Names of types all of whose objects are.
+    package var types: String
+
+    /// As in a program that is started with it.
+    package static let usualRate: UInt32 = 1000
+    package static let mostBytesOfTypes = RecordRequest.typesBytes - 1
+
+    package init(rate: UInt32, types: String = "") {
+      self.rate = rate
+      self.types = types
+    }
+  }
+
   /// How a recording was ended.
   package struct Ending: Sendable, Equatable {
-    /// False if the memory of the tables stays, as threads were in a function of the library.
+    /// False if the memory of the tables stays.
     package var gaveMemoryBack: Bool
+    /// True if calls of the allocator go through the library still, as blocks of its own may be freed later.
+    package var keepsHooks = false
     /// Threads that were.
     package var threadsInHooks: [pid_t]
   }
@@ -23,6 +45,12 @@ package enum LiveRecording {
   package static func since(of pid: pid_t) throws(AttachError) -> UInt64? {
     let target = try Target(pid)
     return target.library?.recordingSince(target.memory)
+  }
+
+  /// The log of uses of dead objects in the memory of a process; nil if nobody put the sample of zombies into it.
+  package static func zombieLog(of pid: pid_t) throws(AttachError) -> [UInt8]? {
+    let target = try Target(pid)
+    return target.library?.zombieLog(target.memory)
   }
 
   /// Puts the library into a process, if it is not there, and begins to record.
@@ -34,9 +62,11 @@ package enum LiveRecording {
   package static func begin(_ pid: pid_t, library: String, options: Options = Options()) throws(AttachError) -> Int {
     try TracerThread.run { () throws(AttachError) -> Int in
       let target = try Target(pid)
-      try target.checkThatItMayBeRecorded()
+      try target.checkThatItMayBeRecorded(samplesZombies: options.zombies != nil)
       var request = RecordRequest()
       request.sampleBytes = options.sampleBytes
+      request.recordsNothing = !options.recordsAllocations
+      if let zombies = options.zombies { request.zombies = zombies }
       let function = try target.function("undead_record_attached", library: library)
       let status = try target.call(function, &request)
       try check(status, request, pid)
@@ -45,13 +75,17 @@ package enum LiveRecording {
   }
 
   /// Ends the recording of a process. The library stays in it, without use; a later recording takes it up again.
-  package static func end(_ pid: pid_t) throws(AttachError) -> Ending {
+  ///
+  /// - Parameter onlyZombies: true if a recording of allocations goes on.
+  package static func end(_ pid: pid_t, onlyZombies: Bool = false) throws(AttachError) -> Ending {
     try TracerThread.run { () throws(AttachError) -> Ending in
       let target = try Target(pid)
       guard target.library != nil else { throw .misuse("process \(pid) is not recorded: nothing was put into it") }
       var request = RecordRequest()
+      request.recordsNothing = onlyZombies
       let status = try target.call(try target.function("undead_record_detach", library: nil), &request)
       try check(status, request, pid)
+      if request.keepsHooks { return Ending(gaveMemoryBack: false, keepsHooks: true, threadsInHooks: []) }
       let busy = try HookWatch(target: target, inHook: request.inHook).wait()
       guard busy.isEmpty else { return Ending(gaveMemoryBack: false, threadsInHooks: busy) }
       let released = try target.call(try target.function("undead_record_release", library: nil), &request)
@@ -95,11 +129,11 @@ struct Target {
   }
 
   /// What would go wrong later is reported before anything is touched.
-  func checkThatItMayBeRecorded() throws(AttachError) {
+  func checkThatItMayBeRecorded(samplesZombies: Bool) throws(AttachError) {
     if let state = ProcFile.state(of: anchor), "TtZX".contains(state) {
       throw .misuse("process \(pid) does not run (state \(state)): let it go on first")
     }
-    guard try filtersLetPass() else {
+    guard try filtersLetPass(Self.calls + (samplesZombies ? Self.callsOfZombies : [])) else {
       throw .misuse(
         "process \(pid) has a filter of system calls (seccomp) that may end it for what the recorder does, or that undead may not "
           + "read (CAP_SYS_ADMIN): it is not tried; start it under 'undead run', or look at it without --record")
@@ -107,6 +141,11 @@ struct Target {
     if let preloaded = maps.imageStarts.first(where: { $0.path.contains("/libUndeadPreload.so") }) {
       throw .misuse(
         "process \(pid) runs under undead already ('\(preloaded.path)'): use 'undead leaks \(pid)' or 'undead heap \(pid)'"
+      )
+    }
+    if samplesZombies, let thread = try threadThatBlocksFaults() {
+      throw .misuse(
+        "thread \(thread) of process \(pid) blocks SIGSEGV or SIGBUS: a use of a dead object there would end the process"
       )
     }
     if let limit = fileSizeLimit(), limit < 64 << 20 {
@@ -130,8 +169,21 @@ struct Target {
       (9, [0, 4096, 3, 0x22]), (9, [0, 4096, 5, 0x802]), (10, [0, 4096, 3]), (10, [0, 4096, 1]), (10, [0, 4096, 5]),
     ]
 
-  private func filtersLetPass() throws(AttachError) -> Bool {
-    let calls = Self.calls.map {
+  /// To take pages away and give them back, and to learn of a thread: mprotect, rt_sigaction, tgkill.
+  private static let callsOfZombies: [(number: Int, arguments: [UInt64])] = [
+    (10, [0, 4096, 0]), (13, []), (234, [0, 0, 0]),
+  ]
+
+  /// The kernel ends a process for a fault whose signal is blocked.
+  private func threadThatBlocksFaults() throws(AttachError) -> pid_t? {
+    let faults: UInt64 = 1 << UInt64(SIGSEGV - 1) | 1 << UInt64(SIGBUS - 1)
+    return ProcFile.liveThreads(of: pid).first { tid in
+      ProcFile.status("SigBlk", of: tid).flatMap { UInt64($0, radix: 16) }.map { $0 & faults != 0 } ?? false
+    }
+  }
+
+  private func filtersLetPass(_ calls: [(number: Int, arguments: [UInt64])]) throws(AttachError) -> Bool {
+    let calls = calls.map {
       SystemCallFilter.Call(number: $0.number, arguments: $0.arguments, instruction: glibc.systemCall)
     }
     for tid in ProcFile.liveThreads(of: pid) {

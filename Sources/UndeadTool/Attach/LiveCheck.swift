@@ -1,4 +1,5 @@
 import Glibc
+import UndeadAttach
 import UndeadReport
 
 /// What leaked in a process.
@@ -6,15 +7,25 @@ struct LiveCheck {
   private let pid: pid_t
   private let timeout: Double?
   private let first: ProcessSnapshot
+  private let zombies: ZombieLogs
 
   /// - Parameter timeout: in seconds; nil for the usual.
   init(of pid: pid_t, wantsHeap: Bool, timeout: Double?) throws(ToolError) {
     self.pid = pid
     self.timeout = timeout
     first = try ProcessSnapshot(of: pid, wantsHeap: wantsHeap, timeout: timeout)
+    zombies =
+      first.isOfCopy
+      ? ZombieLogs(.process(LiveZombieLog(of: pid)), program: pid, symbolizer: first.symbolizer) : ZombieLogs()
   }
 
   var symbolizer: Symbolizer { first.symbolizer }
+
+  /// Finds the names of a process's code, where its files are for the tool.
+  static func symbolizer(of pid: pid_t) -> Symbolizer {
+    let files = TargetFiles(of: pid)
+    return Symbolizer(files: { files.path(of: $0) })
+  }
 
   /// Shows what was found; returns the exit status of the tool.
   func show(_ pipeline: ReportPipeline, _ kept: KeptFiles, _ sink: OutputSink) throws(ToolError) -> Int32 {
@@ -22,7 +33,8 @@ struct LiveCheck {
     if let heap = kept.heap { try SavedHeap.keep(first.path, of: snapshot, at: heap, symbolizer: symbolizer) }
     let notes = first.isOfCopy && snapshot.hasLeaks ? confirm(&snapshot) : []
     return try pipeline.emit(
-      [snapshot], notes: notes, isComplete: true, save: kept.save, to: sink, progress: Progress())
+      [snapshot], zombies: zombies, notes: notes + zombies.problems, isComplete: true, save: kept.save, to: sink,
+      progress: Progress())
   }
 
   /// What has leaked is there in a second copy, too.

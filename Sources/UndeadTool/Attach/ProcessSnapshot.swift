@@ -39,7 +39,6 @@ struct ProcessSnapshot {
   /// Copies the process, and has the copy report it.
   init(copyOf pid: pid_t, wantsHeap: Bool, timeout: Double?) throws(ToolError) {
     let library = try PreloadLibrary.ofThisTool().path
-    let files = TargetFiles(of: pid)
     let progress = Progress()
     progress.show("looking at a copy of process \(pid)")
     defer { progress.clear() }
@@ -51,7 +50,7 @@ struct ProcessSnapshot {
     } catch {
       throw ToolError(error)
     }
-    symbolizer = Symbolizer(files: { files.path(of: $0) })
+    symbolizer = LiveCheck.symbolizer(of: pid)
   }
 
   /// True for a process that was not started by `undead run`. Its main thread may have ended.

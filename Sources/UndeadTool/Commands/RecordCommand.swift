@@ -11,6 +11,7 @@ struct RecordCommand: ParsableCommand {
     discussion: """
       Example:  undead record 4711
                 undead heap 4711 --by site
+                undead record 4711 --zombies
                 undead record 4711 --stop
 
       The recorder is put into the program. What the program allocates from then on has backtraces in 'undead leaks' and \
@@ -18,6 +19,10 @@ struct RecordCommand: ParsableCommand {
 
       With --for it records for so long, and shows what grew meanwhile and which lines allocated it. Ctrl-C ends that early, \
       with the answer.
+
+      With --zombies one object in many is watched for uses after its death, and nothing is recorded; 'undead leaks PID' \
+      shows what was found. With --for or --on-finding the tool stays until the time is over, the program ends or Ctrl-C, and \
+      reports.
 
       Needs the same user or root, and ptrace: in a container the capability SYS_PTRACE.
 
@@ -33,6 +38,9 @@ struct RecordCommand: ParsableCommand {
       "Keep the backtraces of a sample only, one for so many bytes on average (such as 512KiB).", valueName: "size"),
     transform: SampleSetting.parse)
   var sample: SampleSetting?
+
+  @OptionGroup(title: "Zombies") var zombies: SampledZombieOptions
+  @OptionGroup var findings: FindingOptions
 
   @OptionGroup var growth: GrowthOptions
 
@@ -56,8 +64,20 @@ struct RecordCommand: ParsableCommand {
     try AskedProgram.check(pid: pid)
     try AskedProgram.check(timeout: timeout)
     try growth.validate(with: report, nil)
-    if stop, sample != nil || growth.duration != nil || heap != nil {
+    if stop, sample != nil || growth.duration != nil || heap != nil || zombies.isOn || findings.onFinding != nil {
       throw ValidationError("--stop only ends a recording: give no other option with it")
+    }
+    if findings.onFinding != nil, !zombies.isOn {
+      throw ValidationError("--on-finding: a recording finds nothing while it runs; give --zombies, too")
+    }
+    if zombies.isOn, growth.duration != nil || findings.onFinding != nil {
+      let others = [
+        ("--sample", sample != nil), ("--heap", heap != nil), ("--fail-on-growth", !growth.failOnGrowth.isEmpty),
+      ]
+      if let option = others.first(where: \.1)?.0 {
+        throw ValidationError(
+          "\(option): with --zombies, --for shows uses of dead objects, not what grew; leave it out")
+      }
     }
     if heap != nil, growth.duration == nil {
       throw ValidationError(
@@ -67,6 +87,7 @@ struct RecordCommand: ParsableCommand {
 
   func run() throws {
     if stop { return try LiveRecorder(pid: pid).end() }
+    if zombies.isOn { return try lookForZombies() }
     guard let duration = growth.duration else { return try LiveRecorder(pid: pid, sample: sample).begin() }
     let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardOutput
     let pipeline = try ReportPipeline(options: report, verdict: verdict)
@@ -76,5 +97,16 @@ struct RecordCommand: ParsableCommand {
     defer { recorder.endQuietly() }
     throw ExitCode(
       try LiveGrowth(pid: pid, duration: duration, options: growth, heap: heap, timeout: timeout).show(pipeline, sink))
+  }
+
+  private func lookForZombies() throws {
+    let recorder = LiveRecorder(pid: pid, sample: sample, zombies: zombies.sample)
+    guard growth.duration != nil || findings.onFinding != nil else { return try recorder.begin() }
+    let sink = try report.output.map { try OutputSink(file: $0) } ?? .standardOutput
+    let pipeline = try ReportPipeline(options: report, verdict: verdict)
+    try recorder.beginForAWhile()
+    defer { recorder.endQuietly() }
+    let zombies = LiveZombies(pid: pid, findings: findings, saysLines: report.leavesStandardErrorToMessages)
+    throw ExitCode(try zombies.show(for: growth.duration, pipeline, sink))
   }
 }

@@ -145,11 +145,14 @@ struct ShortHelp {
       verb: "record", purpose: "Records what a running program allocates, with backtraces.",
       examples: [
         ("undead record 4711", "from now on; then: undead heap 4711 --by site"),
+        ("undead record 4711 --zombies", "watches one object in 1000 for uses after its death"),
         ("undead record 4711 --stop", "ends that"),
         ("undead record 4711 --for 10min", "what grew meanwhile, and which lines allocated it"),
       ],
       options: [
         ("--sample SIZE", "the backtraces of a sample only, such as 512KiB"),
+        ("--zombie-rate N", "with --zombies: one object in so many"),
+        ("--on-finding COMMAND", "with --zombies: run it for each use, with the report"),
         ("--fail-on-growth RULE", "with --for: fail if this grew"), format, output,
       ]),
     ShortHelp(

@@ -2,7 +2,7 @@ import Glibc
 import UndeadReport
 import UndeadSystem
 
-/// Reads the logs of a session while its programs run, and hands over uses of dead objects when they happen.
+/// Reads the logs of programs while they run, and hands over uses of dead objects when they happen.
 ///
 /// A log lies in memory that the program shares with the file, so nothing shows a change: its length is read once a second. A
 /// group of uses (a signature) is news once.
@@ -19,7 +19,7 @@ final class FindingWatch {
     }
   }
 
-  private let session: SessionFolder
+  private let source: ZombieLogSource
   private let onNews: (ZombieFindings) -> Void
   private var sizes: [String: UInt64] = [:]
   private var seen: Set<Place> = []
@@ -30,8 +30,8 @@ final class FindingWatch {
   private var next = SystemClock.now() + FindingWatch.pause
 
   /// - Parameter onNews: called with uses that were not told yet.
-  init(session: SessionFolder, onNews: @escaping (ZombieFindings) -> Void) {
-    self.session = session
+  init(_ source: ZombieLogSource, onNews: @escaping (ZombieFindings) -> Void) {
+    self.source = source
     self.onNews = onNews
   }
 
@@ -53,12 +53,12 @@ final class FindingWatch {
   func finish() { read(isLast: true) }
 
   private func read(isLast: Bool) {
-    let sizes = ZombieLogs.sizes(in: session)
+    let sizes = source.sizes
     let changed = sizes.filter { self.sizes[$0.key] != $0.value || !retains.isEmpty }.keys.sorted()
     self.sizes = sizes
     guard !changed.isEmpty else { return }
     var waiting: Set<Place> = []
-    let logs = ZombieLogs(session: session, files: changed) { event, pid in
+    let logs = ZombieLogs(source, files: changed) { event, pid in
       let place = Place(event, pid)
       if seen.contains(place) { return false }
       if event.kind == Self.retain, !isLast, !retains.contains(place) {

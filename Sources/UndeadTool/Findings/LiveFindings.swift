@@ -21,18 +21,18 @@ final class LiveFindings {
   ///   - saysLines: true if each use of a dead object gets a line while the program goes on.
   ///   - options: what is left out.
   ///   - process: what the reports are about.
-  ///   - session: where the programs leave their logs.
+  ///   - logs: where the programs leave them.
   /// - Returns: nil if there is nothing to do.
   init?(
     _ findings: FindingOptions, saysLines: Bool, options: ReportOptions = ReportOptions(), process: LeakReport.Process,
-    session: SessionFolder
+    logs: ZombieLogSource
   ) {
     guard saysLines || findings.onFinding != nil else { return nil }
     command = findings.onFinding.map { FindingCommand($0) }
     self.saysLines = saysLines
     self.options = options
     self.process = process
-    watch = FindingWatch(session: session) { [unowned self] in tell($0) }
+    watch = FindingWatch(logs) { [unowned self] in tell($0) }
   }
 
   /// Looks for news, and sees to the command.

@@ -39,7 +39,7 @@ final class ProgramRun {
     memory = obstacle == nil ? options.memory.watch(over: run.pid) : nil
     findings = LiveFindings(
       options.findings, saysLines: options.zombies.goesOn && options.report.leavesStandardErrorToMessages,
-      options: pipeline.options, process: run.process(nil), session: run.session.folder)
+      options: pipeline.options, process: run.process(nil), logs: .session(run.session.folder))
     self.pipeline.onReport = { [findings] in findings?.end(with: $0, failOn: options.verdict.failOn) }
   }
 
@@ -110,7 +110,7 @@ final class ProgramRun {
   }
 
   private func zombieLogs() -> ZombieLogs {
-    options.zombies.isOn ? ZombieLogs(session: run.session.folder, program: run.pid) : ZombieLogs()
+    options.zombies.isOn ? ZombieLogs(.session(run.session.folder), program: run.pid) : ZombieLogs()
   }
 
   private static func record(_ ending: Ending, in snapshot: inout Snapshot) {

@@ -35,7 +35,7 @@ final class TestRun {
       executable: swift, arguments: [Array("swift".utf8), Array("test".utf8)] + arguments, instrument: instrument)
     findings = LiveFindings(
       options.findings, saysLines: options.zombies.goesOn && options.report.leavesStandardErrorToMessages,
-      options: pipeline.options, process: run.process(nil), session: run.session.folder)
+      options: pipeline.options, process: run.process(nil), logs: .session(run.session.folder))
     self.pipeline.onReport = { [findings] in findings?.end(with: $0, failOn: options.verdict.failOn) }
   }
 
@@ -56,7 +56,7 @@ final class TestRun {
     let outcome = TestOutcome(
       states: run.session.states(), isFinal: found.isFinal, isRunning: ProcessFacts.isRunning)
     let snapshots = try found.snapshots(outcome.snapshots)
-    let zombies = options.zombies.isOn ? ZombieLogs(session: run.session.folder, program: run.pid) : ZombieLogs()
+    let zombies = options.zombies.isOn ? ZombieLogs(.session(run.session.folder), program: run.pid) : ZombieLogs()
     guard !snapshots.isEmpty else {
       let reasons = ReportText.folded(notes: outcome.unchecked + outcome.notes)
       return try pipeline.emitUnchecked(

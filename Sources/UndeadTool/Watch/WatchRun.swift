@@ -23,7 +23,7 @@ struct WatchRun {
       options.findings, saysLines: false,
       process: LeakReport.Process(
         path: program.counter.session.state(of: program.counter.pid)?.executable ?? "", pid: Int(pid)),
-      session: program.counter.session)
+      logs: .session(program.counter.session))
     program.findings = live
     defer { live?.finish() }
     let (series, end) = try loop.run(program)
@@ -58,7 +58,7 @@ struct WatchRun {
       showsChecks: false)
     let program = try StartedProgram(run)
     program.findings = LiveFindings(
-      options.findings, saysLines: false, process: run.process(nil), session: run.session.folder)
+      options.findings, saysLines: false, process: run.process(nil), logs: .session(run.session.folder))
     defer { program.findings?.finish() }
     return try watch(program)
   }

@@ -10,9 +10,11 @@
 #include "platform/processor/registers.h"
 #include "platform/maps/segments.h"
 #include "platform/processor/thread_storage.h"
+#include "record/registry.h"
 #include "session/attach/replica.h"
 #include "session/buffers/text.h"
 #include "world/helper.h"
+#include "zombies/zombies.h"
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <link.h>
@@ -81,6 +83,7 @@ static bool is_somebody_in_libc(const undead_replica_request *request) {
 }
 
 static int find_work(void *result) {
+  undead_zombies_each_sampled(undead_registry_see);
   *(undead_glibc_result *)result = undead_glibc_find(&heap);
   return 0;
 }

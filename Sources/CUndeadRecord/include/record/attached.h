@@ -13,9 +13,19 @@ bool undead_hooks_are_passed_by(void);
 // Why the hooks cannot be put in, in one sentence that is valid until the next call, or NULL.
 const char *undead_attach_obstacle(void);
 
+// A function of libc's, and what is called in its place.
+typedef struct {
+  const char *name;
+  uintptr_t replacement;
+} undead_replacement;
+
+// Calls of these are sent to their replacements, too, when the hooks are attached next. At most 8, once.
+void undead_attach_others(const undead_replacement *others, size_t count);
+
 // Sends the calls of all images to the hooks, or back to the allocator; returns how many pointers were changed.
 size_t undead_attach_hooks(void);
 size_t undead_detach_hooks(void);
+bool undead_hooks_are_attached(void);
 
 // Forgets all blocks and backtraces and gives their memory back to the system. Not while a thread is in a hook.
 void undead_record_forget_all(void);

@@ -24,9 +24,11 @@ static const char *const names[] = {
     "malloc",        "free",   "calloc",  "realloc", "reallocarray", "memalign", "aligned_alloc",
     "posix_memalign", "valloc", "pvalloc", "dlopen",  "dlsym",
 };
-enum { IMPORTS = sizeof names / sizeof *names, ALLOCATOR = IMPORTS - 2 };
+enum { IMPORTS = sizeof names / sizeof *names, ALLOCATOR = IMPORTS - 2, MOST_OTHERS = 8 };
 
-static undead_import imports[IMPORTS];
+static undead_import imports[IMPORTS + MOST_OTHERS];
+static size_t import_count = IMPORTS;
+static bool are_in;
 static unsigned long long known_adds;   // images that were loaded when they were looked at
 
 static uintptr_t replacement_of(size_t index) {
@@ -110,7 +112,7 @@ static int change_image(struct dl_phdr_info *info, size_t size, void *context) {
   wanted->adds = info->dlpi_adds;
   if (wanted->only_new && wanted->adds == __atomic_load_n(&known_adds, __ATOMIC_ACQUIRE)) return 1;
   if (undead_image_has(info, (uintptr_t)imports)) return 0;
-  wanted->changed += undead_imports_change(info, imports, IMPORTS, wanted->back);
+  wanted->changed += undead_imports_change(info, imports, import_count, wanted->back);
   if (undead_image_has(info, (uintptr_t)&__libc_stack_end))
     wanted->changed += undead_constants_change(info, imports, ALLOCATOR, wanted->back);
   return 0;
@@ -126,10 +128,28 @@ static size_t change(bool back, bool only_new) {
   return wanted.changed;
 }
 
-size_t undead_attach_hooks(void) { return change(false, false); }
-size_t undead_detach_hooks(void) { return change(true, false); }
+void undead_attach_others(const undead_replacement *others, size_t count) {
+  void *libc = undead_open_library("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
+  if (import_count > IMPORTS) return;
+  for (size_t i = 0; libc && i < count && i < MOST_OTHERS; i++) {
+    void *function = undead_symbol(libc, others[i].name);
+    if (function) imports[import_count++] = (undead_import){others[i].name, (uintptr_t)function, others[i].replacement};
+  }
+}
+
+size_t undead_attach_hooks(void) {
+  are_in = true;
+  return change(false, false);
+}
+
+size_t undead_detach_hooks(void) {
+  are_in = false;
+  return change(true, false);
+}
+
+bool undead_hooks_are_attached(void) { return are_in; }
 
 void undead_look_for_images(void) {
-  if (undead_record_mode > UNDEAD_RECORD_OFF) change(false, true);
+  if (are_in) change(false, true);
 }
 #endif

@@ -9,6 +9,13 @@
 // Starts to keep dead objects: undead_zombies_start, when allocations are recorded.
 bool undead_zombies_turn_on(const undead_zombie_options *options);
 
+// True once blocks may have been handed out that only free() of ours can take back.
+bool undead_zombies_have_pool(void);
+// Calls `see` for each block of the sample that lives. In a copy of a process, whose registry does not know them.
+void undead_zombies_each_sampled(void (*see)(uintptr_t block));
+// Begins the log, so that it is there also when nothing is ever found.
+void undead_zombie_log_begin(void);
+
 // Calls `start`, which is undead_zombies_start, if the environment asks for it. `directory` of the session ("": none)
 // and generation of its state file say where the log goes.
 void undead_zombies_begin(const char *directory, uint32_t generation, bool (*start)(const undead_zombie_options *));

@@ -184,17 +184,17 @@ static void report(const siginfo_t *info, const ucontext_t *context, const undea
 bool undead_fenced_fault(const siginfo_t *info, const ucontext_t *context, bool *goes_on) {
   uintptr_t address = (uintptr_t)info->si_addr;
   undead_fenced_slot slot;
-  bool is_fence;
+  bool is_fence, is_open;
   if (!undead_fenced_holds(address)) return false;
-  if (!undead_fenced_touched(address, &slot, &is_fence)) {
+  if (!undead_fenced_touched(address, &slot, &is_fence, &is_open)) {
     // Another thread has opened the page since, or it is no block's.
     *goes_on = undead_fenced_is_open(address);
     return true;
   }
-  *goes_on = true;
+  *goes_on = is_open;
   if (!undead_zombies.active) return true;
   report(info, context, &slot, is_fence);
-  if (undead_zombies.policy != UNDEAD_ZOMBIE_TRAP) return true;
+  if (is_open && undead_zombies.policy != UNDEAD_ZOMBIE_TRAP) return true;
   undead_zombie_log_signal(SIGSEGV);
   undead_zombies.dying = true;
   undead_fenced_close(address);

@@ -142,9 +142,10 @@ void undead_chosen_watch(const undead_fenced_slot *slot) {
 
 // MARK: At random
 
+static int64_t second;
+static uint32_t taken;   // in it
+
 static bool is_too_often(void) {
-  static int64_t second;
-  static uint32_t taken;
   int64_t time = seconds();
   if (__atomic_exchange_n(&second, time, __ATOMIC_RELAXED) != time) __atomic_store_n(&taken, 0, __ATOMIC_RELAXED);
   bool is = __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED) > BLOCKS_A_SECOND / one_in;
@@ -215,10 +216,18 @@ void undead_chosen_begin(uint32_t rate, bool names) {
   if (names) undead_block_source_set(take_watched);
 }
 
+// A copy of the random numbers would choose the same blocks in each child, and what its parent took is none of its own.
+void undead_chosen_after_fork_in_child(void) {
+  undead_thread.choice_seed = 0;
+  undead_thread.choice_left = 0;
+  taken = 0;
+}
+
 void undead_chosen_end(void) {
   undead_block_choice_set(false);
   by_name = false;
   for (int i = 0; i < WATCHED; i++) watched[i].until = 0;
   undead_block_source_set(NULL);
+  undead_fenced_open_all();
 }
 #endif

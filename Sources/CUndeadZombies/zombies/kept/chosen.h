@@ -7,6 +7,7 @@
 // One of so many blocks of Swift's comes to the pool from now on; `by_name`: and all objects of the types in the list for pages.
 void undead_chosen_begin(uint32_t one_in, bool by_name);
 void undead_chosen_end(void);
+void undead_chosen_after_fork_in_child(void);
 // A block like this one was used after its death: from now on, and for a while, all that are made at the same place come to the
 // pool. Async-signal-safe.
 void undead_chosen_watch(const undead_fenced_slot *slot);

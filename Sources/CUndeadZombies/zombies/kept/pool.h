@@ -52,11 +52,16 @@ bool undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_acto
 // The same where nobody looks for zombies any more.
 void undead_fenced_release(uintptr_t block);
 
+// Calls `see` for each living block, without the lock: in a copy of a process.
+void undead_fenced_each(void (*see)(uintptr_t block));
+
 // True if `address` lies in the pool.
 bool undead_fenced_holds(uintptr_t address);
 // What an access to `address` met. True, with a copy of what is known of it, if it touched a page that is closed and that belongs
-// to a block: the page is open from now on. `*fence`: it is the page behind the block. Async-signal-safe.
-bool undead_fenced_touched(uintptr_t address, undead_fenced_slot *slot, bool *fence);
+// to a block. `*fence`: it is the page behind the block; `*open`: it can be used from now on. Async-signal-safe.
+bool undead_fenced_touched(uintptr_t address, undead_fenced_slot *slot, bool *fence, bool *open);
+// Opens the pages of all dead blocks: nothing is asked of the system for them any more.
+void undead_fenced_open_all(void);
 // Takes that page away again: the program is to end at the access.
 void undead_fenced_close(uintptr_t address);
 // True if the page of `address` is open.

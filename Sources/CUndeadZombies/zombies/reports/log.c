@@ -5,6 +5,7 @@
 #include "platform/memory/own_data.h"
 #include "platform/system/own_file.h"
 #include "zombies/reports/log_modules.h"
+#include "zombies/zombies.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -38,6 +39,7 @@ static char directory[1024];
 static uint32_t generation, header_flags;
 static int32_t log_pid;        // process that the mapping belongs to
 static log_header *log_file;
+const void *undead_zombie_log_memory;
 static undead_module_list modules;
 static uint32_t module_lists;   // written to this file
 
@@ -110,13 +112,13 @@ void undead_zombie_log_begin(void) {
   }
   modules.known = false;
   module_lists = 0;
-  log_file = file;
+  undead_zombie_log_memory = log_file = file;
   errno = saved;
 }
 
 void undead_zombie_log_after_fork_in_child(uint32_t child_generation) {
   if (log_file) munmap(log_file, FILE_BYTES);
-  log_file = NULL;
+  undead_zombie_log_memory = log_file = NULL;
   generation = child_generation;
 }
 

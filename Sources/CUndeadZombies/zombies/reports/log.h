@@ -8,8 +8,6 @@
 // Where the log of this process goes. Without: to memory, for undead_zombies_copy_log().
 void undead_zombie_log_set_place(const char *directory, uint32_t generation, uint32_t flags);
 void undead_zombie_log_set_flags(uint32_t flags);
-// Begins the log, so that it is there also when nothing is ever found.
-void undead_zombie_log_begin(void);
 // Begins the child's own log with its first zombie, not now. Async-signal-safe.
 void undead_zombie_log_after_fork_in_child(uint32_t generation);
 
