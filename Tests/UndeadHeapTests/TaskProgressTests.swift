@@ -28,7 +28,15 @@ import UndeadReport
       heap.tasks[tasks.firstIndex(of: task)!].waitsFor = address
     }
 
-    func answers() throws -> [TaskProgress.Answer] { TaskProgress(try LoadedHeap(heap.file())).answers }
+    /// As in each file of a program, places where tasks wait are known: for those who look for owners they are roots.
+    func answers() throws -> [TaskProgress.Answer] {
+      var heap = heap
+      let stack = heap.stack([.app("App.wait()")])
+      let graph = try heap.file().graph()
+      let shapes = withExtendedLifetime(graph) { Set(tasks.map { graph.shapes[$0] }).sorted() }
+      heap.waits = shapes.map { .init(shape: $0, stack: stack) }
+      return TaskProgress(try LoadedHeap(heap.file())).answers
+    }
   }
 
   @Test func byAContinuationThatSomethingHolds() throws {

@@ -15,7 +15,7 @@ typedef struct {
 #define UNDEAD_REPLICA_VERSION 1u
 #define UNDEAD_REPLICA_HEAP 1u          // the whole heap goes into the file, too
 #define UNDEAD_REPLICA_CORE 2u          // made from a core file
-#define UNDEAD_REPLICA_SUSPECTS 4u
+#define UNDEAD_REPLICA_SUSPECTS 4u      // else only tasks and timers of deallocated owners are looked for
 #define UNDEAD_REPLICA_COMPLETE 16u     // memory that copies of a process do not get (MADV_DONTFORK, MADV_WIPEONFORK) was put there
 #define UNDEAD_REPLICA_HELD_KNOWN 8u    // `held` is all that the kernel holds for the program
 

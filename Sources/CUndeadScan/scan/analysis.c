@@ -55,14 +55,15 @@ static bool mark_all(undead_analysis *analysis, undead_storage *storage, const u
   if (options->suspects) {
     marker->note = undead_suspects_note;
     marker->context = &analysis->suspects;
-    undead_closed_prepare(&analysis->closed, marker);
+    if (!options->only_dead_owners) undead_closed_prepare(&analysis->closed, marker);
   }
   undead_avoid_look();
   undead_held_open(&analysis->bodies, &view->roots, world, options->caller_tid);
   if (!undead_mark_roots(marker, &view->roots) || !undead_switched_doubt(marker, &view->roots)) return false;
   if (!undead_unsure_doubt(marker)) return false;
   if (!decide(marker, &view->roots)) return false;
-  if (options->suspects && !undead_closed_find(&analysis->closed, marker, &view->roots)) return false;
+  bool closed = options->suspects && !options->only_dead_owners;
+  if (closed && !undead_closed_find(&analysis->closed, marker, &view->roots)) return false;
   storage->result.live_blocks = marker->blocks;
   storage->result.live_bytes = marker->bytes;
   return true;

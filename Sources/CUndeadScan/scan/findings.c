@@ -34,7 +34,8 @@ static bool is_live(const findings *self, uintptr_t block) {
 // Blocks whose retain paths are wanted: suspects, and what the caller asked for, from `*watched` on.
 static uint32_t list_targets(const findings *self, uintptr_t *targets, uint32_t *watched) {
   uint32_t count = 0;
-  for (uint32_t i = 0; i < self->analysis->suspects.found_count; i++) targets[count++] = self->analysis->suspects.found[i].object;
+  bool wanted = !self->options->only_dead_owners;
+  for (uint32_t i = 0; wanted && i < self->analysis->suspects.found_count; i++) targets[count++] = self->analysis->suspects.found[i].object;
   for (uint32_t i = 0; i < self->analysis->closed.count; i++)
     if (self->analysis->closed.blocks[i].named) targets[count++] = self->analysis->closed.blocks[i].block;
   *watched = count;
@@ -94,7 +95,8 @@ static void list_suspect(const findings *self, const undead_address_index *index
   uint32_t node = undead_address_index_of(index, found->object);
   uint32_t mechanism = undead_address_index_of(index, found->mechanism);
   if (node == UINT32_MAX || mechanism == UINT32_MAX || result->suspect_count == self->storage->suspect_limit) return;
-  uint32_t path = found->kind & UNDEAD_SUSPECT_ALONE ? UINT32_MAX : undead_path_to(&self->analysis->paths, found->object);
+  bool alone = found->kind & UNDEAD_SUSPECT_ALONE || self->options->only_dead_owners;
+  uint32_t path = alone ? UINT32_MAX : undead_path_to(&self->analysis->paths, found->object);
   result->suspects[result->suspect_count++] = (undead_suspect){found->kind, node, mechanism, path};
 }
 

@@ -12,8 +12,9 @@ package struct CoreSnapshot {
   ///   - search: where the files are that the program had mapped.
   ///   - library: the path of the instrument.
   ///   - wantsHeap: true for the whole heap, not only what leaked.
+  ///   - wantsSuspects: false if only those that tasks have are of interest.
   package static func take(
-    of core: CoreFile, search: BinarySearch, library: String, wantsHeap: Bool
+    of core: CoreFile, search: BinarySearch, library: String, wantsHeap: Bool, wantsSuspects: Bool = true
   ) throws(AttachError) -> CoreSnapshot {
     var search = search
     search.library = library
@@ -24,6 +25,7 @@ package struct CoreSnapshot {
         defer { replica.end() }
         var request = ReplicaRequest()
         request.wantsHeap = wantsHeap
+        request.wantsSuspects = wantsSuspects
         request.isCore = true
         return try replica.run(library: library, request: request)
       } catch {

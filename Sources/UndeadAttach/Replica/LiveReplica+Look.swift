@@ -8,15 +8,20 @@ extension LiveReplica {
   ///
   /// - Parameters:
   ///   - library: the path of the instrument.
+  ///   - wantsSuspects: false if only those that tasks have are of interest.
   ///   - limit: in seconds, for the work in the copy.
   package static func look(
-    at pid: pid_t, library: String, wantsHeap: Bool, limit: Double
+    at pid: pid_t, library: String, wantsHeap: Bool, wantsSuspects: Bool = true, limit: Double
   ) throws(AttachError) -> ReplicaFile {
+    var request = ReplicaRequest()
+    request.wantsHeap = wantsHeap
+    request.wantsSuspects = wantsSuspects
+    request.limit = limit
     var attempt = 1
     while true {
       do throws(AttachError) {
         // The end of its thread lets go of whatever an attempt could not stop.
-        return try TracerThread.run { () throws(AttachError) in try once(pid, library, wantsHeap, limit) }
+        return try TracerThread.run { () throws(AttachError) in try once(pid, library, request) }
       } catch {
         guard error.kind == .again, attempt < attempts else { throw error }
         usleep(useconds_t(20_000 << min(attempt, 4)))
@@ -26,15 +31,13 @@ extension LiveReplica {
   }
 
   private static func once(
-    _ pid: pid_t, _ library: String, _ wantsHeap: Bool, _ limit: Double
+    _ pid: pid_t, _ library: String, _ request: ReplicaRequest
   ) throws(AttachError) -> ReplicaFile {
     let program = try TargetProgram(pid: pid)
-    var request = ReplicaRequest()
-    request.wantsHeap = wantsHeap
-    request.limit = limit
+    var request = request
     request.started = program.started
     // Its own pages are counted where it is: the copy has only those that it touched.
-    if wantsHeap { request.smaps = WholeFile.read("/proc/\(program.anchor)/smaps") ?? [] }
+    if request.wantsHeap { request.smaps = WholeFile.read("/proc/\(program.anchor)/smaps") ?? [] }
     guard program.permitsSystemCalls else { return try read(program, library, request) }
     let isFiltered = ProcFile.status("Seccomp", of: program.anchor).map { $0 != "0" } ?? false
     do throws(AttachError) {

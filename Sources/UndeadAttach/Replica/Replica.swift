@@ -53,6 +53,7 @@ package struct ReplicaThread {
 /// What the library is asked for in a replica (`undead_replica_request`).
 package struct ReplicaRequest {
   package var wantsHeap = false
+  /// False: of the suspects only tasks and timers of deallocated owners.
   package var wantsSuspects = true
   package var isCore = false
   /// Of the program.

@@ -184,8 +184,9 @@ package struct TaskProgress {
       }
     }
     for edge in graph.rootEdges {
-      guard let task = waiting(Int(edge.target)) else { continue }
-      if heap.file.roots[Int(edge.root)].isWeak { doubtful[task] += 1 } else { either[task] += 1 }
+      let root = heap.file.roots[Int(edge.root)]
+      guard let task = waiting(Int(edge.target)), root.kind != HeapFile.Root.task else { continue }
+      if root.isWeak { doubtful[task] += 1 } else { either[task] += 1 }
     }
     for number in tasks.indices where waits(number) && blocks[number] >= 0 {
       let count = graph.strongCounts[Int(blocks[number])]
@@ -203,7 +204,8 @@ package struct TaskProgress {
       let moves = task.status & (TaskState.Flag.running | TaskState.Flag.enqueued) != 0 || task.dependency == .executor
       if moves, task.isTask, task.status & TaskState.Flag.complete == 0 { resume(number, .yes) }
     }
-    for edge in heap.graph.rootEdges {
+    // A task that waits is a root for those who look for owners, and none here.
+    for edge in heap.graph.rootEdges where heap.file.roots[Int(edge.root)].kind != HeapFile.Root.task {
       let target = Int(edge.target)
       meetInner(target, from: nil, by: .either, .yes)
       guard let task = waiting(target) else {

@@ -20,9 +20,9 @@ struct ProcessSnapshot {
   private let file: AnyObject
 
   /// - Parameter timeout: in seconds; nil for the usual.
-  init(of pid: pid_t, wantsHeap: Bool, timeout: Double?) throws(ToolError) {
+  init(of pid: pid_t, wantsHeap: Bool, wantsSuspects: Bool = true, timeout: Double?) throws(ToolError) {
     if try Self.needsCopy(pid) {
-      try self.init(copyOf: pid, wantsHeap: wantsHeap, timeout: timeout)
+      try self.init(copyOf: pid, wantsHeap: wantsHeap, wantsSuspects: wantsSuspects, timeout: timeout)
     } else {
       let request = try SnapshotRequest(of: pid, kind: wantsHeap ? .heap : .snapshot)
       let resources = wantsHeap ? ProcessResources(of: "\(pid)") : nil
@@ -37,7 +37,7 @@ struct ProcessSnapshot {
   }
 
   /// Copies the process, and has the copy report it.
-  init(copyOf pid: pid_t, wantsHeap: Bool, timeout: Double?) throws(ToolError) {
+  init(copyOf pid: pid_t, wantsHeap: Bool, wantsSuspects: Bool = true, timeout: Double?) throws(ToolError) {
     let library = try PreloadLibrary.ofThisTool().path
     let progress = Progress()
     progress.show("looking at a copy of process \(pid)")
@@ -45,7 +45,8 @@ struct ProcessSnapshot {
     resources = wantsHeap ? ProcessResources(of: "\(pid)") : nil
     do throws(AttachError) {
       let written = try LiveReplica.look(
-        at: pid, library: library, wantsHeap: wantsHeap, limit: timeout ?? Self.copyTimeout)
+        at: pid, library: library, wantsHeap: wantsHeap, wantsSuspects: wantsSuspects,
+        limit: timeout ?? Self.copyTimeout)
       (path, isOfCopy, file) = (written.path, true, written)
     } catch {
       throw ToolError(error)

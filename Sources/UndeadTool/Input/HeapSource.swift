@@ -10,13 +10,14 @@ struct HeapSource {
   private let answer: ProcessSnapshot?
   private let core: SavedCore?
 
-  init(_ input: String, timeout: Double?, core options: CoreOptions) throws(ToolError) {
+  /// - Parameter wantsSuspects: false if only those that tasks have are of interest.
+  init(_ input: String, timeout: Double?, core options: CoreOptions, wantsSuspects: Bool = true) throws(ToolError) {
     if let pid = Self.process(input) {
-      self = try HeapSource(process: pid, timeout: timeout)
+      self = try HeapSource(process: pid, timeout: timeout, wantsSuspects: wantsSuspects)
       return
     }
     name = input
-    core = SavedCore.claims(input) ? try SavedCore(input, options, wantsHeap: true) : nil
+    core = SavedCore.claims(input) ? try SavedCore(input, options, wantsHeap: true, wantsSuspects: wantsSuspects) : nil
     pid = nil
     answer = nil
     path = core?.path ?? input
@@ -25,11 +26,11 @@ struct HeapSource {
   /// The heap of a running process.
   ///
   /// - Parameter timeout: in seconds; nil for the usual.
-  init(process pid: pid_t, timeout: Double?) throws(ToolError) {
+  init(process pid: pid_t, timeout: Double?, wantsSuspects: Bool = true) throws(ToolError) {
     name = "\(pid)"
     core = nil
     self.pid = pid
-    let answer = try ProcessSnapshot(of: pid, wantsHeap: true, timeout: timeout)
+    let answer = try ProcessSnapshot(of: pid, wantsHeap: true, wantsSuspects: wantsSuspects, timeout: timeout)
     path = answer.path
     self.answer = answer
   }

@@ -111,7 +111,8 @@ static void look(void *context) {
 
 static undead_replica_end run(void) {
   static undead_check check;
-  check.options.suspects = request->flags & UNDEAD_REPLICA_SUSPECTS;
+  check.options.suspects = true;
+  check.options.only_dead_owners = !(request->flags & UNDEAD_REPLICA_SUSPECTS);
   check.options.mode = UNDEAD_SCAN_IN_PLACE;
   check.with_heap = request->flags & UNDEAD_REPLICA_HEAP;
   check.file = keep_file(request->file);

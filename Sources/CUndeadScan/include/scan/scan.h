@@ -23,6 +23,7 @@ typedef struct {
 typedef struct {
   undead_scan_mode mode;
   bool suspects;                     // look for suspects too
+  bool only_dead_owners;             // of the suspects only what waits for deallocated owners, without paths
   bool unknown_blocks;               // recording began late: what malloc handed out before may hold recorded blocks
   const undead_watched_target *watched;
   uint32_t watched_count;

@@ -30,6 +30,8 @@ typedef struct {
   undead_address_index index;
   uint32_t *first, *edges; // edges of node i: first[i] .. first[i + 1]
   uint32_t edge_count;
+  uint64_t edge_capacity;
+  bool full;               // no memory for edges
   uint32_t *order, *low, *component, *stack, *path, *cursor;   // Tarjan's algorithm
   uint32_t component_count;
   uint32_t *size, *members_of;   // of each component: size; its nodes sorted by component
@@ -145,27 +147,33 @@ static void each_edge(suspect_graph *graph, uint32_t from, edge_visitor visit) {
   }
 }
 
-static void count_edge(suspect_graph *graph, uint32_t from, uint32_t to) {
-  (void)from, (void)to;
-  graph->edge_count++;
-}
-
 static void list_edge(suspect_graph *graph, uint32_t from, uint32_t to) {
   (void)from;
+  if (graph->edge_count == graph->edge_capacity) {
+    uint64_t larger = graph->edge_capacity * 2;
+    uint32_t *edges = larger > UINT32_MAX ? NULL
+      : undead_map_larger(graph->edges, graph->edge_capacity * sizeof *edges, larger * sizeof *edges);
+    if (!edges) {
+      graph->full = true;
+      return;
+    }
+    graph->edges = edges;
+    graph->edge_capacity = larger;
+  }
   graph->edges[graph->edge_count++] = to;
 }
 
+// To read all objects is most of the work: they are read once, not counted first.
 static bool open_edges(suspect_graph *graph) {
-  for (uint32_t i = 0; i < graph->count; i++) each_edge(graph, i, count_edge);
-  graph->edges = undead_map((graph->edge_count + 1ull) * sizeof *graph->edges);
+  graph->edge_capacity = graph->count * 2ull + 1024;
+  graph->edges = undead_map(graph->edge_capacity * sizeof *graph->edges);
   if (!graph->edges) return false;
-  graph->edge_count = 0;
-  for (uint32_t i = 0; i < graph->count; i++) {
+  for (uint32_t i = 0; i < graph->count && !graph->full; i++) {
     graph->first[i] = graph->edge_count;
     each_edge(graph, i, list_edge);
   }
   graph->first[graph->count] = graph->edge_count;
-  return true;
+  return !graph->full;
 }
 
 // NotificationCenter's token holds only the key of its registration.
@@ -389,7 +397,7 @@ static bool report_all_alone(suspect_graph *graph) {
 
 static void close_graph(suspect_graph *graph) {
   undead_address_index_close(&graph->index);
-  if (graph->edges) undead_unmap(graph->edges, (graph->edge_count + 1ull) * sizeof *graph->edges);
+  if (graph->edges) undead_unmap(graph->edges, graph->edge_capacity * sizeof *graph->edges);
   if (graph->memory) undead_unmap(graph->memory, graph->bytes);
 }
 

@@ -170,6 +170,10 @@ static bool find_owned(undead_suspects *suspects) {
 bool undead_suspects_find(undead_suspects *suspects, const undead_roots *roots) {
   if (!undead_loop_items_tag(suspects)) return false;
   if (!suspects->seen) return true;
+  if (suspects->options->only_dead_owners) {
+    undead_dead_owners_find(suspects, MAX_FOUND);
+    return true;
+  }
   suspects->roots = roots;
   suspects->again = (undead_marker){.bodies = suspects->bodies, .heap = suspects->bodies->heap,
                                     .bit = UNDEAD_WORD_MARK_AGAIN, .within = UNDEAD_WORD_MARK,
