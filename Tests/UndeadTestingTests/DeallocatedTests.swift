@@ -26,4 +26,20 @@ import UndeadTesting
         && $0.sourceLocation?.line == line
     }
   }
+
+  /// The frame of the test still has a word of the object, which owns nothing.
+  @Test func aVariableOfAnAsynchronousTestWhoseObjectIsInACycle() async {
+    await withKnownIssue {
+      var owner: Owner? = Owner()
+      let item = Item()
+      owner?.item = item
+      item.owner = owner
+      await Task.yield()
+      assertDeallocated(&owner, after: .zero)
+      await Task.yield()
+      withExtendedLifetime(item) {}
+    } matching: {
+      $0.comments.first?.rawValue.contains(".owner \u{2192} UndeadTestingTests.Owner  \u{21BA}") == true
+    }
+  }
 }

@@ -43,6 +43,35 @@ import XCTest
     #expect(failures.first?.text.contains("item") == true && failures.first?.text.contains("stack of") == false)
   }
 
+  /// The local variable owns the item alone: the cycle keeps the owner, and would keep it after the variable.
+  @Test func aVariableWhoseObjectIsInACycleWithAnotherVariable() {
+    let failures = CaseRunner.failures { (_: XCTestCase) in
+      var owner: Owner? = Owner()
+      let item = Item()
+      owner?.item = item
+      item.owner = owner
+      assertDeallocated(&owner, after: .zero)
+      withExtendedLifetime(item) {}
+    }
+    #expect(failures.count == 1)
+    #expect(failures.first?.text.contains("retain cycle") == true, "\(failures)")
+    #expect(failures.first?.text.contains(".owner \u{2192} UndeadXCTestTests.Owner  \u{21BA}") == true)
+  }
+
+  /// A word of the stack names the owner, too, and owns nothing.
+  @Test func aVariableWhoseObjectALocalArrayHolds() {
+    let failures = CaseRunner.failures { (_: XCTestCase) in
+      var owner: Owner? = Owner()
+      let word = UInt(bitPattern: Unmanaged.passUnretained(owner!).toOpaque())
+      let owners = [owner!]
+      assertDeallocated(&owner, after: .zero)
+      withExtendedLifetime((owners, word)) {}
+    }
+    #expect(failures.count == 1)
+    #expect(failures.first?.text.contains("[0] \u{2192} UndeadXCTestTests.Owner") == true, "\(failures)")
+    #expect(failures.first?.text.contains("argument of a call that has not returned") == true)
+  }
+
   @Test func anObjectThatAWaitingTaskHolds() {
     let failures = CaseRunner.failures { (_: XCTestCase) in
       let waits = DispatchSemaphore(value: 0)

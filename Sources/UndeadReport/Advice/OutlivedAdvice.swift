@@ -86,7 +86,9 @@ enum OutlivedAdvice {
   /// An object that is not the user's: what put the watched one there has to take it out again. The outermost of them is what
   /// the user's code deals with.
   private static func foreign(_ facts: LeakFacts) -> (subject: String, package: String?)? {
-    guard let last = facts.holder, isForeign(last), !last.reference.holdsOwnClosure else { return nil }
+    guard let last = facts.holder, isForeign(last), !last.reference.holdsOwnClosure, !isLocalCollection(facts) else {
+      return nil
+    }
     let own = facts.holders.lastIndex { !isForeign($0) }
     let outer = own.map { facts.holders[$0 + 1] } ?? facts.path[0]
     let holder = own.map { facts.holders[$0] }.map { ", which `\(place($0))` of \($0.type) refers to," } ?? ""
@@ -118,7 +120,7 @@ enum OutlivedAdvice {
   }
 
   static func collection(_ facts: LeakFacts) -> String? {
-    guard let step = facts.holder, step.field.contains("[") else { return nil }
+    guard let step = facts.holder, step.field.contains("["), !isLocalCollection(facts) else { return nil }
     return "`\(place(step))` of \(step.type)\(reached(facts)) still holds it: remove it from there when the scope "
       + "ends, or keep it weakly"
   }
@@ -130,12 +132,25 @@ enum OutlivedAdvice {
   }
 
   static func local(_ facts: LeakFacts) -> String? {
-    guard facts.holders.isEmpty, let root = facts.root, ["stack", "register"].contains(root.kind), root.owned != 0
-    else {
+    guard let root = facts.root, isOfThread(root), root.owned != 0 else { return nil }
+    let end: String
+    if facts.holders.isEmpty {
+      end = "set the variable to nil"
+    } else if isLocalCollection(facts) {
+      end = "remove the object from that collection"
+    } else {
       return nil
     }
     return "a local variable or argument of a call that has not returned (\(root.name)) still refers to it: let the "
-      + "call end, or set the variable to nil"
+      + "call end, or \(end)"
+  }
+
+  private static func isOfThread(_ root: PathStep.Root) -> Bool { root.kind == "stack" || root.kind == "register" }
+
+  /// The object is in an array, set or dictionary that only a thread's variable leads to.
+  private static func isLocalCollection(_ facts: LeakFacts) -> Bool {
+    facts.root.map(isOfThread) == true && facts.holders.count == 1
+      && NodeNames.isStorage(facts.holders.first?.type ?? "")
   }
 
   static func threadValue(_ facts: LeakFacts) -> String? {

@@ -217,13 +217,16 @@ package struct NodeNames {
     }
   }
 
+  /// Storage of the collections of Swift.
+  static func isStorage(_ type: String) -> Bool { storageTypes.contains(where: type.hasPrefix) }
+
   private static let storageTypes = [
     "Swift._ContiguousArrayStorage", "Swift._DictionaryStorage", "Swift._SetStorage",
   ]
 
   private static func role(of type: Snapshot.TypeRecord, name: String) -> NodeRole {
     switch type.kind {
-    case .object where storageTypes.contains(where: name.hasPrefix): .storage
+    case .object where isStorage(name): .storage
     case .object: type.isOfProgram ? .program : .toolchain
     case .context: .context
     case .genericBox, .errorBox: .box

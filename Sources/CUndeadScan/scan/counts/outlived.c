@@ -1,6 +1,9 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-// Trial deletion of what the objects lead to: a block whose count the others do not explain is alive, with all that it leads to.
+// What is the answer, if an object should be gone? First, trial deletion of what all objects lead to: a block whose count the others
+// do not explain is alive, with all that it leads to; what is left is garbage. Then for each object by itself: if what it leads to
+// explains its own count, its cycles keep it, even if a local variable owns another member of them. `undead_paths_find` calls this
+// before and after the references of memory without a type are followed: before, such memory counts as alive.
 #include "scan/counts/outlived.h"
 #include "platform/memory/memory.h"
 #include "scan/bodies/references.h"
@@ -9,13 +12,25 @@
 
 #define LISTED UNDEAD_WORD_OWNED
 
-enum { MOST_BLOCKS = 1 << 14 };   // that an object may lead to
+enum {
+  MOST_BLOCKS = 1 << 14,   // that an object may lead to
+  MOST_ALONE = 16,         // objects that are looked at one by one
+  MOST_ROUNDS = 64,        // over what an object leads to
+};
 
 typedef struct {
   undead_bodies *bodies;
   undead_tally tally;       // `wanted`: alive
   undead_worklist alive;
+  undead_worklist *found;
+  uint32_t reached;         // bit of blocks whose paths are known
+  bool by_counts;           // only counts explain a block
+  uint32_t at;              // index of the block whose words are looked at
 } outlived_search;
+
+static bool is_explained(const outlived_search *self, const undead_tallied *tallied) {
+  return undead_tally_explains(&self->tally, tallied) && (!self->by_counts || undead_tally_is_counted(&self->tally, tallied));
+}
 
 static void keep(outlived_search *self, undead_tallied *tallied) {
   if (tallied->wanted) return;
@@ -34,7 +49,7 @@ static void keep_owned(outlived_search *self) {
   undead_tally *tally = &self->tally;
   for (uint32_t i = 0; i < tally->count; i++) undead_tally_add(tally, tally->blocks[i].block);
   for (uint32_t i = 0; i < tally->count; i++)
-    if (!undead_tally_explains(tally, &tally->blocks[i])) keep(self, &tally->blocks[i]);
+    if (!is_explained(self, &tally->blocks[i])) keep(self, &tally->blocks[i]);
   for (uintptr_t block; (block = undead_worklist_pop(&self->alive));) {
     undead_body body;
     undead_body_of(self->bodies, block, undead_block_size(block), &body);
@@ -42,44 +57,99 @@ static void keep_owned(outlived_search *self) {
   }
 }
 
-// Lists what an object leads to; false if it is too much.
-static bool explore(undead_marker *explorer, const uintptr_t *objects, uint32_t count, uint32_t reached) {
-  for (uint32_t i = 0; i < count; i++) {
+// Lists what objects lead to; false if it is too much.
+static bool explore(const outlived_search *self, const uintptr_t *objects, uint32_t count) {
+  undead_marker *explorer = undead_map(sizeof *explorer);
+  if (!explorer) return false;
+  *explorer = (undead_marker){.bodies = self->bodies, .heap = self->bodies->heap, .bit = LISTED, .except = self->reached,
+                              .within = UNDEAD_WORD_MARK, .weak = UNDEAD_WEAK_IS_IGNORED};
+  undead_heap_clear(explorer->heap, LISTED);
+  bool whole = true;
+  for (uint32_t i = 0; whole && i < count; i++) {
     uint32_t word = *undead_heap_word(explorer->heap, objects[i]);
-    if (!(word & UNDEAD_WORD_MARK) || word & (reached | LISTED)) continue;
-    if (!undead_mark_from(explorer, objects[i], MOST_BLOCKS)) return false;
+    if (!(word & UNDEAD_WORD_MARK) || word & (self->reached | LISTED)) continue;
+    whole = undead_mark_from(explorer, objects[i], MOST_BLOCKS);
+  }
+  whole = whole && !explorer->waiting.no_memory;
+  undead_mark_close(explorer);
+  undead_unmap(explorer, sizeof *explorer);
+  return whole;
+}
+
+static void list_block(outlived_search *self, uintptr_t block) {
+  *undead_heap_word(self->bodies->heap, block) |= self->reached;
+  undead_worklist_push(self->found, block);
+}
+
+static void list_garbage(outlived_search *self, const uintptr_t *objects, uint32_t count) {
+  keep_owned(self);
+  bool any = false;
+  for (uint32_t i = 0; i < count; i++) {
+    const undead_tallied *object = undead_tally_find(&self->tally, objects[i]);
+    any |= object && !object->wanted;
+  }
+  for (uint32_t i = 0; any && i < self->tally.count; i++)
+    if (!self->tally.blocks[i].wanted) list_block(self, self->tally.blocks[i].block);
+}
+
+static void note_way_back(void *context, const undead_reference *reference) {
+  outlived_search *self = context;
+  uintptr_t block = undead_heap_block(self->bodies->heap, reference->address);
+  const undead_tallied *tallied = block ? undead_tally_find(&self->tally, block) : NULL;
+  if (tallied && tallied->wanted && !undead_is_weak_evidence(reference->evidence)) self->tally.blocks[self->at].wanted = 1;
+}
+
+// `wanted`: leads back to the object.
+static bool find_members(outlived_search *self) {
+  undead_tally *tally = &self->tally;
+  for (uint32_t round = 0, changed = 1; changed; round++) {
+    if (round == MOST_ROUNDS) return false;
+    changed = 0;
+    for (self->at = 0; self->at < tally->count; self->at++) {
+      uintptr_t block = tally->blocks[self->at].block;
+      if (tally->blocks[self->at].wanted) continue;
+      undead_body body;
+      undead_body_of(self->bodies, block, undead_block_size(block), &body);
+      undead_walk_body(self->bodies->heap, block, &body, false, note_way_back, self);
+      changed |= tally->blocks[self->at].wanted;
+    }
   }
   return true;
 }
 
-static bool decide(undead_bodies *bodies, const uintptr_t *objects, uint32_t count, undead_worklist *found) {
-  outlived_search self = {.bodies = bodies};
-  if (!undead_tally_open(&self.tally, bodies, LISTED, 0)) return false;
-  keep_owned(&self);
-  bool any = false;
-  for (uint32_t i = 0; i < count; i++) {
-    const undead_tallied *object = undead_tally_find(&self.tally, objects[i]);
-    any |= object && !object->wanted;
-  }
-  for (uint32_t i = 0; any && i < self.tally.count; i++)
-    if (!self.tally.blocks[i].wanted) undead_worklist_push(found, self.tally.blocks[i].block);
-  bool ok = !self.alive.no_memory && !found->no_memory;
-  undead_worklist_close(&self.alive);
-  undead_tally_close(&self.tally);
-  return ok;
+static void list_own_cycle(outlived_search *self, uintptr_t object) {
+  undead_tally *tally = &self->tally;
+  undead_tallied *own = undead_tally_find(tally, object);
+  for (uint32_t i = 0; i < tally->count; i++) undead_tally_add(tally, tally->blocks[i].block);
+  if (!own || !is_explained(self, own)) return;
+  own->wanted = 1;
+  if (!find_members(self)) return;
+  for (uint32_t i = 0; self->by_counts && i < tally->count; i++)
+    if (tally->blocks[i].wanted && !undead_tally_is_counted(tally, &tally->blocks[i])) return;
+  for (uint32_t i = 0; i < tally->count; i++)
+    if (tally->blocks[i].wanted) list_block(self, tally->blocks[i].block);
 }
 
-bool undead_outlived_find(undead_bodies *bodies, const uintptr_t *objects, uint32_t count, uint32_t reached, undead_worklist *found) {
-  undead_marker *explorer = undead_map(sizeof *explorer);
-  if (!explorer) return false;
-  *explorer = (undead_marker){.bodies = bodies, .heap = bodies->heap, .bit = LISTED, .except = reached, .within = UNDEAD_WORD_MARK,
-                              .weak = UNDEAD_WEAK_IS_IGNORED};
-  undead_heap_clear(bodies->heap, LISTED);
-  bool whole = explore(explorer, objects, count, reached), ok = !explorer->waiting.no_memory;
-  if (whole) ok = ok && decide(bodies, objects, count, found);
-  undead_heap_clear(bodies->heap, LISTED);
-  undead_mark_close(explorer);
-  undead_unmap(explorer, sizeof *explorer);
+// Looks at what some of the objects lead to; what is too much stays as it is.
+static bool look(outlived_search *self, const uintptr_t *objects, uint32_t count, bool alone) {
+  bool ok = true;
+  if (explore(self, objects, count)) {
+    ok = undead_tally_open(&self->tally, self->bodies, LISTED, 0);
+    if (ok && alone) list_own_cycle(self, *objects);
+    if (ok && !alone) list_garbage(self, objects, count);
+    undead_tally_close(&self->tally);
+  }
+  undead_heap_clear(self->bodies->heap, LISTED);
+  return ok && !self->alive.no_memory && !self->found->no_memory;
+}
+
+bool undead_outlived_find(undead_bodies *bodies, const uintptr_t *objects, uint32_t count, uint32_t reached, bool by_counts,
+                          undead_worklist *found) {
+  outlived_search self = {.bodies = bodies, .found = found, .reached = reached, .by_counts = by_counts};
+  bool ok = look(&self, objects, count, false);
+  for (uint32_t i = 0; ok && i < count && i < MOST_ALONE; i++)
+    if (!(*undead_heap_word(bodies->heap, objects[i]) & reached)) ok = look(&self, &objects[i], 1, true);
+  undead_worklist_close(&self.alive);
   return ok;
 }
 #endif

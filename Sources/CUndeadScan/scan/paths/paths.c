@@ -18,6 +18,8 @@
 
 #define VISITED UNDEAD_WORD_MARK_AGAIN
 #define TARGET UNDEAD_WORD_SPECIAL
+// A target all of whose references are known: words of threads own none of them.
+#define EXPLAINED UNDEAD_WORD_OWNED
 // Parents of blocks that a root holds, of those that a run loop holds as an item, and of tasks.
 #define NO_PARENT UINT32_MAX
 #define ITEM_OF_LOOP (UINT32_MAX - 1)
@@ -209,6 +211,7 @@ static void reach_reference(void *context, const undead_reference *reference) {
     if (by > search->most) search->later[search->parent] |= (uint8_t)(1u << by);
   }
   if (by < search->least || by > search->most) return;
+  if (by == BY_THREADS && word & EXPLAINED) return;
   reach(search, block, search->parent, search->parent < WAITING_TASK ? (uint32_t)place : search->root);
 }
 
@@ -294,16 +297,19 @@ static bool search_class(path_search *search, path_class most) {
 }
 
 // What is left, words of threads and of memory without a type name. Of what should be gone these may own nothing.
-static bool set_outlived_apart(path_search *search) {
+static bool set_outlived_apart(path_search *search, bool by_counts) {
   const undead_scan_options *options = search->options;
   size_t bytes = (options->watched_count + 1) * sizeof(uintptr_t);
   uintptr_t *objects = undead_map(bytes);
   if (!objects) return false;
   uint32_t count = 0;
-  for (uint32_t i = 0; i < options->watched_count; i++)
-    if (target_index(search->finder, options->watched[i].object) != UINT32_MAX) objects[count++] = options->watched[i].object;
+  for (uint32_t i = 0; i < options->watched_count; i++) {
+    uintptr_t object = options->watched[i].object;
+    if (target_index(search->finder, object) == UINT32_MAX || *undead_heap_word(search->heap, object) & VISITED) continue;
+    objects[count++] = object;
+  }
   undead_worklist *found = &search->finder->outlived;
-  bool ok = !count || undead_outlived_find(search->bodies, objects, count, VISITED, found);
+  bool ok = !count || undead_outlived_find(search->bodies, objects, count, VISITED, by_counts, found);
   undead_unmap(objects, bytes);
   return ok;
 }
@@ -314,11 +320,32 @@ static void leave_outlived(path_search *search) {
   for (uintptr_t block; (block = undead_worklist_pop(&search->finder->outlived));) {
     uint32_t *word = undead_heap_word(search->heap, block);
     search->missing -= (*word & TARGET) != 0;
-    *word = (*word | VISITED) & ~TARGET;
+    *word &= ~TARGET;
     undead_worklist_push(&kept, block);
   }
   undead_worklist_close(&search->finder->outlived);
   search->finder->outlived = kept;
+}
+
+static bool add_owned(void *context, uintptr_t block, uint32_t *word) {
+  if (*word & UNDEAD_WORD_MARK) undead_tally_add(context, block);
+  return true;
+}
+
+// So that a path from a thread comes by the owner that a local variable has, not by a stale word.
+static bool mark_explained(path_search *search) {
+  undead_tally tally;
+  for (uint32_t i = 0; i < search->finder->target_count; i++) {
+    uint32_t *word = undead_heap_word(search->heap, search->finder->targets[i]);
+    if (!(*word & VISITED)) *word |= EXPLAINED;
+  }
+  bool ok = undead_tally_open(&tally, search->bodies, EXPLAINED, 0);
+  if (ok && tally.count) undead_heap_each(search->heap, add_owned, &tally);
+  for (uint32_t i = 0; ok && i < tally.count; i++)
+    if (!undead_tally_is_counted(&tally, &tally.blocks[i]) || !undead_tally_explains(&tally, &tally.blocks[i]))
+      *undead_heap_word(search->heap, tally.blocks[i].block) &= ~EXPLAINED;
+  undead_tally_close(&tally);
+  return ok;
 }
 
 static bool list_task(void *context, uintptr_t block, uint32_t *word) {
@@ -342,8 +369,11 @@ bool undead_paths_find(undead_pathfinder *finder, undead_storage *storage, undea
   for (uint32_t i = 0; i < finder->target_count; i++) *undead_heap_word(search.heap, finder->targets[i]) |= TARGET;
   bool ok = search.entries && search.later && !search.tasks.no_memory;
   for (path_class most = BY_TYPES; ok && most <= BY_NUMBERS && search.missing; most++) {
-    if (most == BY_LOCALS) ok = set_outlived_apart(&search);
-    if (most == BY_LOCALS) leave_outlived(&search);
+    if (most == BY_FRAMES || most == BY_LOCALS) {
+      ok = set_outlived_apart(&search, most == BY_FRAMES);
+      leave_outlived(&search);
+    }
+    if (most == BY_THREADS) ok = mark_explained(&search);
     ok = ok && search_class(&search, most);
   }
   undead_worklist_close(&search.tasks);
