@@ -83,10 +83,22 @@ enum Advice {
       + "in it, and call cancel() on it when the owner goes away"
   }
 
-  static func heldByChannel(_ facts: LeakFacts) -> String? {
-    guard facts.heldBy == .dispatchSource,
-      facts.references.contains(where: { $0.type == "Dispatch.DispatchIO" })
+  private static func isHeldByChannel(_ facts: LeakFacts) -> Bool {
+    facts.heldBy == .dispatchSource && facts.references.contains { $0.type == "Dispatch.DispatchIO" }
+  }
+
+  /// The channel itself leads to its cleanup handler, not what it reads or writes.
+  static func heldByCleanup(_ facts: LeakFacts) -> String? {
+    guard isHeldByChannel(facts), let last = facts.references.last, last.type == "dispatch io",
+      last.field.hasPrefix("+")
     else { return nil }
+    return
+      "the cleanup handler of the channel captures the object which has the channel\(field(facts)), and runs when the channel "
+      + "is closed: capture `self` weakly in it, or call close() when the owner is done"
+  }
+
+  static func heldByChannel(_ facts: LeakFacts) -> String? {
+    guard isHeldByChannel(facts) else { return nil }
     return
       "what the channel reads or writes has a handler that captures the object which has the channel\(field(facts)): capture "
       + "`self` weakly in it, and call close(flags: .stop) when the owner goes away"

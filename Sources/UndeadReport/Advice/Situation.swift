@@ -77,6 +77,7 @@ extension Situation {
     Situation("timer-of-dead-owner", Advice.timerOfDeadOwner),
     Situation("running-timer", Advice.heldByTimer),
     Situation("work-item", Advice.heldByWorkItem),
+    Situation("dispatch-cleanup", Advice.heldByCleanup),
     Situation("dispatch-channel", Advice.heldByChannel),
     Situation("running-source", Advice.heldBySource),
     Situation("registered-observer", Advice.heldByObserver),
