@@ -60,6 +60,7 @@ extension Situation {
     Situation("channel", LibraryAdvice.channel),
     Situation("library-and-program", LibraryAdvice.mixed),
     Situation("toolchain-cycle", ToolchainAdvice.cycle),
+    Situation("session-delegate", ToolchainAdvice.sessionDelegate),
     Situation("key-path-argument", Advice.keyPath),
     Situation("unmanaged-field", Advice.unmanaged),
     Situation("memory-in-field", Advice.memory),

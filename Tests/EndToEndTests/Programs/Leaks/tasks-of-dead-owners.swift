@@ -53,7 +53,13 @@ final class Counted: @unchecked Sendable {
   let (inner, counted) = (WeakProxy(poller), Counted(poller))
   let outer = WeakProxy(inner)
   kept.append(inner)
-  for handler in [{ outer.target?.target?.polls += 1 }, { counted.fires += 1; counted.target?.polls += 1 }] as [@Sendable () -> Void] {
+  for handler in [
+    { outer.target?.target?.polls += 1 },
+    {
+      counted.fires += 1
+      counted.target?.polls += 1
+    },
+  ] as [@Sendable () -> Void] {
     let timer = DispatchSource.makeTimerSource()
     timer.setEventHandler(handler: handler)
     timer.schedule(deadline: .now() + 600, repeating: 600)
