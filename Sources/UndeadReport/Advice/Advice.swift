@@ -300,7 +300,9 @@ enum Advice {
   /// The compiler makes an implicit closure in an implicit closure of `self.method`, where a closure is expected.
   static func methodReference(_ facts: LeakFacts) -> String? {
     guard
-      let reference = facts.references.first(where: { $0.package == nil && $0.isMethodReference }),
+      let reference = facts.references.first(where: {
+        $0.package == nil && $0.isMethodReference && $0.closure?.system == false
+      }),
       let closure = reference.closure
     else { return nil }
     let owner = reference.captures == "self" ? "`self`" : "an object"

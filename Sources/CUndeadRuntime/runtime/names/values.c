@@ -209,12 +209,13 @@ static bool enter_fixed_array(descent *walk) {
 }
 
 // The code of a function value. One that is asynchronous has a record for its code: where that lies from there on, and the size of its
-// frame (AsyncFunctionPointer, ABI/Executor.h).
+// frame (AsyncFunctionPointer, ABI/Executor.h). That of a library of the toolchain is nothing that the programmer knows.
 static uintptr_t code_of_function(uintptr_t word) {
   if (undead_is_executable(word)) return word;
-  if (!word || word % 4 || !undead_module_of(word)) return 0;
+  const undead_module *module = word && word % 4 == 0 ? undead_module_of(word) : NULL;
+  if (!module || module->toolchain) return 0;
   uintptr_t code = read_relative(word);
-  return undead_is_executable(code) && undead_module_of(code) == undead_module_of(word) ? code : 0;
+  return undead_is_executable(code) && undead_module_of(code) == module ? code : 0;
 }
 
 static bool step(descent *walk) {
