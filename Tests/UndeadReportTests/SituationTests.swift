@@ -36,6 +36,42 @@ import Testing
     #expect(!Self.remedy(CapturedNames.enumSelf).contains("[weak self]"))
   }
 
+  @Test func localFunctionsHaveNoCaptureList() {
+    let reference = { (symbol: String) in
+      Reference(
+        type: "App.Visitor", field: "visit",
+        closure: Frame(symbol: symbol, file: "/app/a.swift", line: 1, module: "app"))
+    }
+    let text = Advice.remedy(reference("local(_:) in App.Visitor.start()"), "App.Visitor")
+    #expect(text.hasPrefix("`local(_:)` is a local function, which has no capture list: use a closure"))
+    #expect(
+      !Advice.remedy(reference("closure #1 in local(_:) in App.Visitor.start()"), "App.Visitor").contains(
+        "local function"))
+    #expect(!Advice.remedy(reference("App.Visitor.start()"), "App.Visitor").contains("local function"))
+  }
+
+  @Test func collectionsAreNeitherWeakNorNil() throws {
+    let edge = Reference(type: "App.Node", field: "neighbours[element]", fieldType: "Swift.Set<App.Node>")
+    let text = try #require(Self.cycle(edge, edge, edge))
+    #expect(
+      text == "empty `neighbours` of App.Node when the objects are done, or keep weak references or identifiers in it")
+  }
+
+  @Test func aPointerToTheObjectItselfIsReleased() throws {
+    let pointer = Reference(
+      type: "App.Context", field: "raw", fieldType: "Swift.Optional<Swift.UnsafeMutableRawPointer>")
+    #expect(try #require(Self.cycle(pointer)).contains("call release()"))
+  }
+
+  @Test func whatALocalCollectionHolds() {
+    let root = PathStep.Root(kind: "stack", name: "stack of the main thread", references: 1, owned: 1)
+    let path = [
+      PathStep(root: root, type: "Swift._ContiguousArrayStorage<App.Node>", field: "[0]"),
+      PathStep(type: "App.Node", field: ""),
+    ]
+    #expect(Advice.text(for: path)?.hasSuffix("let the call end, or remove the object from that collection") == true)
+  }
+
   @Test(arguments: [
     ("closure #1 () -> () in App.run() -> ()", 0),
     ("closure #2 (Swift.Int, (A, B) -> C) async -> () in App.run() -> ()", 2),

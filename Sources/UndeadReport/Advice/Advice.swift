@@ -83,10 +83,22 @@ enum Advice {
       + "in it, and call cancel() on it when the owner goes away"
   }
 
-  static func heldByChannel(_ facts: LeakFacts) -> String? {
-    guard facts.heldBy == .dispatchSource,
-      facts.references.contains(where: { $0.type == "Dispatch.DispatchIO" })
+  private static func isHeldByChannel(_ facts: LeakFacts) -> Bool {
+    facts.heldBy == .dispatchSource && facts.references.contains { $0.type == "Dispatch.DispatchIO" }
+  }
+
+  /// The channel itself leads to its cleanup handler, not what it reads or writes.
+  static func heldByCleanup(_ facts: LeakFacts) -> String? {
+    guard isHeldByChannel(facts), let last = facts.references.last, last.type == "dispatch io",
+      last.field.hasPrefix("+")
     else { return nil }
+    return
+      "the cleanup handler of the channel captures the object which has the channel\(field(facts)), and runs when the channel "
+      + "is closed: capture `self` weakly in it, or call close() when the owner is done"
+  }
+
+  static func heldByChannel(_ facts: LeakFacts) -> String? {
+    guard isHeldByChannel(facts) else { return nil }
     return
       "what the channel reads or writes has a handler that captures the object which has the channel\(field(facts)): capture "
       + "`self` weakly in it, and call close(flags: .stop) when the owner goes away"
@@ -289,7 +301,9 @@ enum Advice {
   /// The compiler makes an implicit closure in an implicit closure of `self.method`, where a closure is expected.
   static func methodReference(_ facts: LeakFacts) -> String? {
     guard
-      let reference = facts.references.first(where: { $0.package == nil && $0.isMethodReference }),
+      let reference = facts.references.first(where: {
+        $0.package == nil && $0.isMethodReference && $0.closure?.system == false
+      }),
       let closure = reference.closure
     else { return nil }
     let owner = reference.captures == "self" ? "`self`" : "an object"
@@ -353,6 +367,11 @@ enum Advice {
 
   /// Optimised code has no names of what a closure captures. Where `self` is a value, it cannot be captured weakly itself.
   static func remedy(_ reference: Reference, _ target: String) -> String {
+    if let name = reference.closure.flatMap({ SymbolText.localFunction($0.symbol) }) {
+      return
+        "`\(name)` is a local function, which has no capture list: use a closure with one in its place (`[weak self]`, or "
+        + "`weak` before the variable that refers to it)"
+    }
     let listed = "name the variable that refers to it in the capture list, with `weak` before it"
     let captures = reference.captures.map { $0.hasPrefix("variable ") ? String($0.dropFirst("variable ".count)) : $0 }
     guard let captured = captures, captured != "variable" else {
@@ -393,12 +412,20 @@ enum Advice {
   static func unmanaged(_ facts: LeakFacts) -> String? {
     guard
       let reference = facts.references.first(where: { TypeName.mentions("Swift.Unmanaged", in: $0.fieldType ?? "") })
-    else {
-      return nil
-    }
+    else { return pointerToObject(facts) }
     return
       "`\(reference.fieldName)` of \(reference.type) is an Unmanaged reference that was retained: call release() on it "
       + "when the object is done, or make it with passUnretained"
+  }
+
+  /// What C code is given: a pointer to the object itself, which is retained.
+  private static func pointerToObject(_ facts: LeakFacts) -> String? {
+    guard facts.references.count == 1, let reference = facts.references.first, isPointer(reference.fieldType),
+      !reference.field.contains("[")
+    else { return nil }
+    return
+      "`\(reference.field)` of \(reference.type) is a pointer to an object that was retained by hand: call release() "
+      + "(Unmanaged.fromOpaque(_:)) when the object is done, or make the pointer with passUnretained"
   }
 
   static func memory(_ facts: LeakFacts) -> String? {
@@ -431,7 +458,9 @@ enum Advice {
 
   static func backReference(_ facts: LeakFacts) -> String? {
     guard
-      let reference = facts.references.last(where: { $0.package == nil && FieldName.isBackReference($0.field) })
+      let reference = facts.references.last(where: {
+        $0.package == nil && FieldName.isBackReference($0.field) && !ToolchainModules.declare($0.type)
+      })
     else { return nil }
     let name = "`\(reference.fieldName)` of \(reference.type)"
     // The name of a delegate says that it does not own; other names only suggest it.
@@ -482,6 +511,12 @@ enum Advice {
       return
         "no field of the program's has a name here: look for what refers to \(facts.references[0].type), and end that "
         + "when the objects are done"
+    }
+    // A collection cannot be weak, nor be nil.
+    if names.count == 1, let whole = chosen.first, whole.field.contains("[") {
+      return
+        "empty `\(FieldRemedy.whole(whole.field))` of \(whole.type) when the objects are done, or keep weak references or "
+        + "identifiers in it"
     }
     let clear = chosen.contains(where: FieldRemedy.canBeNil)
     return switch (names.count, areOwning) {

@@ -10,6 +10,15 @@ enum ToolchainAdvice {
       + "cancel, invalidate or close), if there is a call for it; else the toolchain itself leaks them"
   }
 
+  /// What Foundation declares cannot be made weak: a URLSession keeps its delegate until it is invalidated.
+  static func sessionDelegate(_ facts: LeakFacts) -> String? {
+    guard facts.references.contains(where: { $0.type == "FoundationNetworking.URLSession" && $0.field == "delegate" })
+    else { return nil }
+    return
+      "a URLSession keeps its delegate until it is invalidated: call finishTasksAndInvalidate() or invalidateAndCancel() "
+      + "when the owner is done (not in its deinit, which the session prevents)"
+  }
+
   /// An object that a function of the toolchain made, and to which nothing refers.
   static func object(_ facts: LeakFacts) -> String? {
     guard facts.rootRole == .toolchain, let maker = facts.allocation.makerInToolchain else { return nil }

@@ -26,7 +26,7 @@ extension Finding {
     if suspect.kind == .timerOfDeadOwner { return "timer that fires for an object that is gone" }
     let subject =
       suspect.cycle.map { "retain cycle of " + cycleTypes($0) } ?? suspect.objects.first?.type ?? "object"
-    let holder = suspect.retainPath.first?.item.map { "a \($0) that it holds itself" } ?? holder(suspect.kind)
+    let holder = suspect.retainPath.first?.item.map { "a \($0) that it holds itself" } ?? holder(suspect)
     let weakly = suspect.holdsBackWeakly ?? false
     return
       "\(subject) held only by \(weakly ? holder.replacing("it holds itself", with: "it has a field for, which does not keep it") : holder)"
@@ -54,10 +54,17 @@ extension Finding {
     return chains
   }
 
-  private static func holder(_ kind: Suspect.Kind) -> String {
-    switch kind {
+  /// What of libdispatch holds a suspect, by the class that its owner has it in.
+  private static func dispatchObject(_ suspect: Suspect) -> String {
+    let types = Set((suspect.holdsBack ?? []).map(\.type))
+    if types.contains("Dispatch.DispatchIO") { return "DispatchIO" }
+    return types.contains("Dispatch.DispatchWorkItem") ? "work item" : "dispatch source"
+  }
+
+  private static func holder(_ suspect: Suspect) -> String {
+    switch suspect.kind {
     case .timer: "a timer that it holds itself"
-    case .dispatchSource: "a dispatch source that it holds itself"
+    case .dispatchSource: "a \(dispatchObject(suspect)) that it holds itself"
     case .observer: "an observer registration that it holds itself"
     case .task: "a waiting task that it holds itself"
     case .runLoop: "something in a run loop that it holds itself"
@@ -70,7 +77,7 @@ extension Finding {
     if let item = suspect.retainPath.first?.item { return "the \(item)" }
     return switch suspect.kind {
     case .timer: "the timer"
-    case .dispatchSource: "the dispatch source"
+    case .dispatchSource: "the \(dispatchObject(suspect))"
     case .observer: "the registration"
     case .task, .taskOfDeadOwner: "the task"
     default: "what holds it"

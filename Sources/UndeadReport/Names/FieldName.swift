@@ -17,9 +17,11 @@ enum FieldName {
   /// What a field of the toolchain is called in programs; others are what they are called.
   static func shown(_ field: String, of type: String) -> String {
     if field == "__completion", type.hasPrefix("Foundation.") { return "completionBlock" }
+    if type == "dispatch io", field == "registered closure" { return "read or write" }
     guard field.hasPrefix("+") else { return field }
     if type == "dispatch group" { return "notify block" }
     if type.hasPrefix("dispatch queue") { return "waiting block" }
+    if type == "dispatch io" { return "descriptor" }
     return KnownTypes.isKeyPath(type) ? "argument" : field
   }
 

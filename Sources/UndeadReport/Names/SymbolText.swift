@@ -49,6 +49,14 @@ package enum SymbolText {
     return String(rest)
   }
 
+  /// The name of a function in a function: "step(_:) in App.Owner.run()" -> "step(_:)"; nil for closures and others.
+  static func localFunction(_ symbol: String) -> String? {
+    guard let name = FunctionName(symbol).inner.first, !name.contains("closure #"), !name.contains(" ") else {
+      return nil
+    }
+    return name
+  }
+
   /// The type whose member a closure sits in: "closure #1 () -> () in App.Owner.start() -> ()" -> "App.Owner".
   static func enclosingType(ofClosure symbol: String) -> String? {
     let name = FunctionName(symbol)

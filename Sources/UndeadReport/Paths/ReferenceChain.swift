@@ -42,7 +42,9 @@ struct ReferenceChain {
       if snapshot.edges[edge].function != 0 { function = snapshot.edges[edge].function }
     }
     // The context of a closure that captures one object is that object, also where another closure captures this one.
-    if let last = edges.last, snapshot.edges[last].function != 0 {
+    if let last = edges.last, snapshot.edges[last].function != 0,
+      names.role(of: Int(snapshot.edges[last].to)) != .context
+    {
       result.captures = frames.name(ofCapture: 0, at: function)
     }
     if let closure = result.closure, result.captures == nil, let last = edges.last,

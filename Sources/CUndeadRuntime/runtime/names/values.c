@@ -208,6 +208,16 @@ static bool enter_fixed_array(descent *walk) {
   return true;
 }
 
+// The code of a function value. One that is asynchronous has a record for its code: where that lies from there on, and the size of its
+// frame (AsyncFunctionPointer, ABI/Executor.h). That of a library of the toolchain is nothing that the programmer knows.
+static uintptr_t code_of_function(uintptr_t word) {
+  if (undead_is_executable(word)) return word;
+  const undead_module *module = word && word % 4 == 0 ? undead_module_of(word) : NULL;
+  if (!module || module->toolchain) return 0;
+  uintptr_t code = read_relative(word);
+  return undead_is_executable(code) && undead_module_of(code) == module ? code : 0;
+}
+
 static bool step(descent *walk) {
   switch (undead_type_kind(walk->value.type)) {
   case ABI_KIND_STRUCT: return enter_struct(walk);
@@ -217,8 +227,8 @@ static bool step(descent *walk) {
   case ABI_KIND_FIXED_ARRAY: return enter_fixed_array(walk);
   case ABI_KIND_FUNCTION:
     // A function value is its code and, in the second word, its context.
-    if (walk->value.offset == 8 && undead_is_executable(walk->edge->companion))
-      walk->name->function = walk->edge->companion;
+    if (walk->value.offset == 8 && code_of_function(walk->edge->companion))
+      walk->name->function = code_of_function(walk->edge->companion);
     return false;
   default: return false;
   }

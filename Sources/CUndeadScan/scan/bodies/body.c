@@ -59,6 +59,15 @@ uintptr_t undead_complement_target(const undead_heap *heap, uintptr_t word) {
   return undead_is_dispatch_data(word_at(~word)) ? ~word : 0;
 }
 
+uintptr_t undead_entry_of_channel(const undead_bodies *bodies, uintptr_t block) {
+  if (!bodies->io_class || undead_block_size(block) < ABI_IO_DESCRIPTOR + 4 || word_at(block) != bodies->io_class) return 0;
+  uintptr_t entry = word_at(block + ABI_IO_ENTRY);
+  // Both have the number of the descriptor.
+  bool agrees = undead_heap_starts(bodies->heap, entry)
+    && *(const uint32_t *)entry == *(const uint32_t *)(block + ABI_IO_DESCRIPTOR);
+  return agrees ? entry : 0;
+}
+
 bool undead_is_deiniting(const undead_heap *heap, uintptr_t block) {
   uint64_t refcount = word_at(block + ABI_OBJECT_REFCOUNT);
   uintptr_t table = side_table_of(refcount);

@@ -107,6 +107,10 @@ uintptr_t undead_side_table_owner(const undead_heap *heap, uintptr_t block, size
 // libdispatch stores the complement of a source's address in what the source owns: the block meant, 0 if none.
 uintptr_t undead_complement_target(const undead_heap *heap, uintptr_t word);
 
+// What a channel of DispatchIO uses its descriptor by, 0 if the block is none: it has the cleanup handlers of the channels of this
+// descriptor, and calls them when the last one is closed or gone.
+uintptr_t undead_entry_of_channel(const undead_bodies *bodies, uintptr_t block);
+
 // True if the object at `block` has run its deinit and is only kept by unowned references.
 bool undead_is_deiniting(const undead_heap *heap, uintptr_t block);
 // The strong references that are counted at the object at `block`; 0 if that is not known, or it never dies.

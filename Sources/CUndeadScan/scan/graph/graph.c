@@ -246,11 +246,7 @@ static void note_dispatch(walk *self, uint32_t rank) {
   if (self->size < ABI_UNOTE_LINKAGE_BYTES + ABI_UNOTE_IDENT + 4 || !bodies->source_of_reads) return;
   if (word_at(refs) == bodies->source_of_reads || word_at(refs) == bodies->source_of_writes)
     add_holder(self, rank, ABI_UNOTE_LINKAGE_BYTES + ABI_UNOTE_IDENT, "source of libdispatch");
-  if (self->size < ABI_IO_DESCRIPTOR + 4 || !bodies->io_class || word_at(self->block) != bodies->io_class) return;
-  uintptr_t entry = word_at(self->block + ABI_IO_ENTRY);
-  bool agrees = undead_heap_starts(self->writer.heap, entry)
-    && *(const uint32_t *)entry == *(const uint32_t *)(self->block + ABI_IO_DESCRIPTOR);
-  if (agrees) add_holder(self, rank, ABI_IO_DESCRIPTOR, "DispatchIO");
+  if (undead_entry_of_channel(bodies, self->block)) add_holder(self, rank, ABI_IO_DESCRIPTOR, "DispatchIO");
 }
 
 // Fields that are numbers of open files: who reads the file knows which are open.

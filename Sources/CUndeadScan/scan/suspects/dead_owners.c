@@ -17,7 +17,8 @@ typedef struct {
   bool lives;              // one of them is in memory, or it is not known
 } owner_search;
 
-static void look_into(owner_search *search, uintptr_t context);
+// `context` is a closure's, or a proxy; `holder` is what is said to know what it names.
+static void look_into(owner_search *search, uintptr_t context, uintptr_t holder);
 
 static bool is_gone(const undead_heap *heap, uintptr_t block, undead_kind kind) {
   size_t size = undead_block_size(block);
@@ -28,6 +29,36 @@ static bool is_gone(const undead_heap *heap, uintptr_t block, undead_kind kind) 
     && word_at(block + ABI_SIDE_TABLE_COUNTS) & ABI_REFCOUNT_DEINITING && (uint32_t)word_at(block + ABI_SIDE_TABLE_WEAK);
 }
 
+// An object that has weak or unowned fields alone, and so does nothing but name another one.
+static bool is_proxy(undead_bodies *bodies, uintptr_t block, undead_kind kind) {
+  if (kind != UNDEAD_KIND_CLASS) return false;
+  undead_body body;
+  undead_body_of(bodies, block, undead_block_size(block), &body);
+  uintptr_t first = block + ABI_OBJECT_HEADER, end = block + body.layout->word_count * 8ull;
+  for (uintptr_t at = first; at < end; at += 8)
+    if (undead_body_evidence(&body, at) != UNDEAD_EVIDENCE_NONE) return false;
+  return first < end;
+}
+
+static void look_into_proxy(owner_search *search, uintptr_t proxy) {
+  uintptr_t holder = search->holder;
+  look_into(search, proxy, holder);
+  search->holder = holder;
+}
+
+// What a closure or a proxy names weakly.
+static void look_at_name(owner_search *search, uintptr_t block, undead_kind kind) {
+  undead_bodies *bodies = search->suspects->bodies;
+  if (is_gone(bodies->heap, block, kind)) {
+    search->context = search->holder;
+    return;
+  }
+  uintptr_t owner = undead_side_table_owner(bodies->heap, block, undead_block_size(block));
+  if (owner) kind = undead_body_kind(bodies, owner, undead_block_size(owner));
+  if (search->depth < MOST_DEPTH && is_proxy(bodies, owner ? owner : block, kind)) look_into_proxy(search, owner ? owner : block);
+  else search->lives = true;
+}
+
 static void look_at_capture(void *context, const undead_reference *reference) {
   owner_search *search = context;
   undead_bodies *bodies = search->suspects->bodies;
@@ -35,32 +66,34 @@ static void look_at_capture(void *context, const undead_reference *reference) {
   if (!block || search->lives) return;
   undead_kind kind = undead_body_kind(bodies, block, undead_block_size(block));
   if (reference->evidence == UNDEAD_EVIDENCE_NONE) {
-    if (is_gone(bodies->heap, block, kind)) search->context = search->holder;
-    else search->lives = true;
+    look_at_name(search, block, kind);
+  } else if (block == reference->address && search->depth < MOST_DEPTH && is_proxy(bodies, block, kind)) {
+    look_into_proxy(search, block);
   } else if (kind == UNDEAD_KIND_CONTEXT && block == reference->address && search->depth < MOST_DEPTH) {
     uintptr_t from = search->holder;
-    look_into(search, block);
+    look_into(search, block, block);
     search->holder = from;
   }
 }
 
-static void look_into(owner_search *search, uintptr_t context) {
+static void look_into(owner_search *search, uintptr_t context, uintptr_t holder) {
   undead_bodies *bodies = search->suspects->bodies;
   undead_body body;
   undead_body_of(bodies, context, undead_block_size(context), &body);
-  search->holder = context;
+  search->holder = holder;
   search->depth++;
   undead_walk_body(bodies->heap, context, &body, true, look_at_capture, search);
   search->depth--;
 }
 
-// Of the memory of a task only contexts of closures matter.
+// Of the memory of a task only contexts of closures matter; a closure that captures one object has that for its context.
 static void look_at_frame(void *context, const undead_reference *reference) {
   owner_search *search = context;
   undead_bodies *bodies = search->suspects->bodies;
   uintptr_t block = undead_heap_block(bodies->heap, reference->address);
   if (!block || block != reference->address || search->lives) return;
-  if (undead_body_kind(bodies, block, undead_block_size(block)) == UNDEAD_KIND_CONTEXT) look_into(search, block);
+  undead_kind kind = undead_body_kind(bodies, block, undead_block_size(block));
+  if (kind == UNDEAD_KIND_CONTEXT || is_proxy(bodies, block, kind)) look_into(search, block, block);
 }
 
 static void look_at_memory(owner_search *search, uintptr_t block) {

@@ -76,7 +76,7 @@ bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, u
     // A source owns its `refs`; these do not own it back, and a source does not own the one behind it in a queue.
     if (undead_is_source_memory(suspects, from))
       return word_at(from) != suspects->source_vtable || word_at(to) == suspects->source_vtable;
-    if (is_swift(source)) return false;
+    if (is_swift(source) || undead_entry_of_channel(suspects->bodies, from) == to) return false;
     return (*undead_heap_word(suspects->bodies->heap, from) & UNDEAD_WORD_OWNED)
       || undead_is_dispatch_data(word_at(from));
   }

@@ -50,8 +50,14 @@ static bool is_cancelled(const undead_suspects *suspects, uintptr_t block) {
   return source && *(const uint32_t *)(source + ABI_SOURCE_FLAGS) & ABI_SOURCE_CANCELLED;
 }
 
+// Only channels give memory of C that is neither a source nor an operation the mark of what fires.
+static bool is_entry(const undead_suspects *suspects, uintptr_t block) {
+  return *undead_heap_word(suspects->bodies->heap, block) & UNDEAD_WORD_SPECIAL && !undead_is_source_memory(suspects, block)
+    && !undead_body_layout(suspects->bodies, word_at(block));
+}
+
 bool undead_is_active_source(const undead_suspects *suspects, uintptr_t block) {
-  return undead_is_operation(suspects, block)
+  return undead_is_operation(suspects, block) || is_entry(suspects, block)
     || (undead_is_source_memory(suspects, block) && !is_cancelled(suspects, block));
 }
 

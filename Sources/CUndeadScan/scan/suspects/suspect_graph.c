@@ -215,7 +215,7 @@ static void link_channel(void *context, const undead_reference *reference) {
   undead_suspects *suspects = graph->suspects;
   uint32_t node = undead_address_index_of(&graph->index, undead_heap_block(graph->heap, reference->address));
   if (node == UINT32_MAX || suspects->link_count == search->max_links) return;
-  if (word_at(graph->address[node]) != suspects->channel_vtable || graph->flags[node] & FLAG_TOKEN) return;
+  if (word_at(graph->address[node]) != suspects->bodies->io_class || graph->flags[node] & FLAG_TOKEN) return;
   graph->flags[node] |= FLAG_TOKEN;
   suspects->links[suspects->link_count++] = (undead_observer_link){graph->address[node], search->token};
 }

@@ -13,7 +13,7 @@ uintptr_t undead_source_refs_in(const undead_suspects *suspects, uintptr_t block
 static inline bool undead_is_operation(const undead_suspects *suspects, uintptr_t block) {
   return suspects->operation_vtable && word_at(block) == suspects->operation_vtable;
 }
-// True for one that is not cancelled, and for such an operation.
+// True for one that is not cancelled, for such an operation, and for what a channel uses its descriptor by.
 bool undead_is_active_source(const undead_suspects *suspects, uintptr_t block);
 bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, uintptr_t to);
 // Whether `block` is memory of the task that `task` is a part of, as one of its group.

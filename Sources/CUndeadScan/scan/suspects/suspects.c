@@ -25,7 +25,6 @@ static void find_source_types(undead_suspects *suspects) {
   if (!module) return;
   suspects->source_vtable = undead_symbol_address(module, "__OS_dispatch_source_vtable", NULL);
   suspects->operation_vtable = undead_symbol_address(module, "__OS_dispatch_operation_vtable", NULL);
-  suspects->channel_vtable = undead_symbol_address(module, "__OS_dispatch_io_vtable", NULL);
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     char name[64];
     size_t size = 0;
@@ -93,6 +92,11 @@ uint32_t undead_suspects_note(undead_marker *marker, uintptr_t block, size_t siz
   undead_suspects *suspects = marker->context;
   const undead_layout *layout = body->layout;
   bool special = false;
+  uintptr_t entry = layout ? 0 : undead_entry_of_channel(suspects->bodies, block);
+  if (entry) {
+    undead_heap_set(suspects->bodies->heap, entry, UNDEAD_WORD_SPECIAL);
+    __atomic_store_n(&suspects->seen, true, __ATOMIC_RELAXED);
+  }
   if (!layout) {
     special = size >= UNDEAD_SOURCE_BYTES
       && (undead_is_source_memory(suspects, block) || undead_is_operation(suspects, block));

@@ -1,11 +1,11 @@
 // An actor that stores an isolated closure of its own, and a default actor subclassing nothing with a task that ended.
-// EXPECT leak kind=retainCycle types=App.Counter fields=report count=6 at=counter
+// EXPECT leak kind=retainCycle types=App.Counter fields=report count=6 at=counter closure=connect closureAt=closure
 // FLAGS -parse-as-library
 actor Counter {
   var value = 0
   var report: (@Sendable () async -> Int)?
   func connect() {
-    report = { await self.next() }
+    report = { await self.next() }  // @closure
   }
   func next() -> Int {
     value += 1

@@ -1,11 +1,11 @@
 // An async closure stored in self: its function word is no code address but an async function pointer.
-// EXPECT leak kind=retainCycle types=App.Feed fields=load count=3 at=feed
+// EXPECT leak kind=retainCycle types=App.Feed fields=load count=3 at=feed closure=connect closureAt=closure
 // FLAGS -parse-as-library
 final class Feed {
   var items = 0
   var load: (() async -> Int)?
   func connect(step: Int) {
-    load = {
+    load = {  // @closure
       await Task.yield()
       self.items += step
       return self.items

@@ -2,6 +2,7 @@
 // EXPECT suspect kind=taskOfDeadOwner count=3
 // EXPECT suspect kind=taskOfDeadOwner count=2
 // EXPECT suspect kind=timerOfDeadOwner count=2
+// EXPECT suspect kind=timerOfDeadOwner count=1
 // FLAGS -parse-as-library
 // HEADER ../Support/waiting.h
 import Dispatch
@@ -36,6 +37,37 @@ final class Poller: @unchecked Sendable {
   }
 }
 
+final class WeakProxy<Target: AnyObject>: @unchecked Sendable {
+  weak var target: Target?
+  init(_ target: Target) { self.target = target }
+}
+
+// By a proxy of a proxy. An object with more than a weak field may do something itself.
+final class Counted: @unchecked Sendable {
+  weak var target: Poller?
+  var fires = 0
+  init(_ target: Poller) { self.target = target }
+}
+
+@inline(never) func tickByProxies(_ poller: Poller) {
+  let (inner, counted) = (WeakProxy(poller), Counted(poller))
+  let outer = WeakProxy(inner)
+  kept.append(inner)
+  for handler in [
+    { outer.target?.target?.polls += 1 },
+    {
+      counted.fires += 1
+      counted.target?.polls += 1
+    },
+  ] as [@Sendable () -> Void] {
+    let timer = DispatchSource.makeTimerSource()
+    timer.setEventHandler(handler: handler)
+    timer.schedule(deadline: .now() + 600, repeating: 600)
+    timer.resume()
+    kept.append(timer as AnyObject)
+  }
+}
+
 final class Typed<Element: Sendable>: @unchecked Sendable {
   var last: Element?
   func follow(_ stream: AsyncStream<Element>) {
@@ -51,6 +83,8 @@ final class Typed<Element: Sendable>: @unchecked Sendable {
   kept.append(living)
   living.poll()
   living.tick(every: 600)
+  tickByProxies(living)
+  tickByProxies(Poller())
   for _ in 0..<3 { Poller().poll() }
   for _ in 0..<3 { Poller().pollOnce() }
   for _ in 0..<2 { Poller().tick(every: 600) }
