@@ -101,7 +101,12 @@ import UndeadTestSupport
       start ./app tasks states
       for look in $(seq 100); do  # until all of them wait
         $tool tasks $program -f json -o tasks.json || exit 92
-        [ "$(tr -d ' \n' < tasks.json | grep -o '"count":20,' | wc -l)" -ge 7 ] && break
+        [ "$(tr -d ' \n' < tasks.json | grep -o '"count":20,' | wc -l)" -ge 8 ] && break
+      done
+      kill -USR1 $program
+      for look in $(seq 100); do  # until the sleeps that it cancels have ended
+        $tool tasks $program -f json -o tasks.json || exit 92
+        tr -d ' \n' < tasks.json | grep -q '"cancelledSleeps":20,' && break
       done
       kill -9 $program; wait $program 2> /dev/null; true
       """)
@@ -127,6 +132,10 @@ import UndeadTestSupport
     let sleeping = try #require(report.groups.first { $0.state == .sleep && $0.waitsIn != nil })
     let wakes = try #require(sleeping.wakesInSeconds)
     #expect(wakes[0] > 3000 && wakes[1] <= 3600, "\(wakes)")
+    // Each sleep has one of the runtime's own, also those that were cancelled.
+    let own = report.groups.filter { $0.state == .sleep && $0.waitsIn == nil }
+    #expect(own.reduce(0) { $0 + $1.count } == 40 && own.compactMap(\.cancelledSleeps) == [20], "\(own)")
+    #expect(try #require(own.first?.wakesInSeconds?.last) > 3600, "\(own)")
     #expect(report.groups.first { $0.state == .actor }?.actor == "App.Gate")
     #expect(report.summary.neverResumed == 0 && report.summary.onlyCancelled == 0 && report.summary.cancelled == 0)
     let waiting = try #require(report.groups.first { $0.state == .continuation && $0.waitsIn != nil })

@@ -232,6 +232,34 @@ import UndeadReport
     #expect(try waiting(100, in: .system("completeTask")).isEmpty)
   }
 
+  /// Of a sleep that goes on, the memory that the closure captures begins with its continuation.
+  @Test func cancelledSleeps() throws {
+    func sleeps(cancelled: Int) throws -> [String] {
+      var heap = HeapBuilder()
+      for number in 0..<150 {
+        let timer = heap.raw(size: 80)
+        let runtimes = heap.object("Task", size: 320, kind: .task, isOfProgram: false)
+        let operation = heap.object(
+          "closure context (captures Swift.UnsafeSleepStateToken)", kind: .context)
+        let token = heap.raw()
+        heap.link(timer, ".event handler", runtimes, strength: HeapFile.Strength.raw)
+        heap.link(runtimes, ".operation", operation, strength: HeapFile.Strength.raw)
+        heap.link(operation, "[capture 0]", token, strength: HeapFile.Strength.raw)
+        heap.tasks.append(HeapFile.Task(address: heap.address(runtimes)))
+        if number >= cancelled {
+          let sleeper = heap.object("Task", size: 208, kind: .task, isOfProgram: false)
+          heap.link(token, "", sleeper, strength: HeapFile.Strength.raw, offset: 0)
+          heap.tasks.append(HeapFile.Task(address: heap.address(sleeper), dependency: .continuation))
+        }
+        heap.tasks.append(HeapFile.Task(address: heap.address(timer), flags: HeapFile.Task.timer))
+        heap.global("timer\(number)", holds: timer)
+      }
+      return try texts(heap)
+    }
+    #expect(try sleeps(cancelled: 100) == ["waitingTasks 100 38400 Task"])
+    #expect(try sleeps(cancelled: 99).isEmpty)
+  }
+
   // MARK: Containers
 
   private func cache(sessions: Int, others: Int) throws -> [String] {

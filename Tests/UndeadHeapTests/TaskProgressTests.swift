@@ -122,4 +122,29 @@ import UndeadReport
     sample.heap.global("App.waiters", holds: list)
     #expect(try sample.answers() == [.yes, .yes])
   }
+
+  /// The runtime makes a task for each sleep, whose closure captures where the continuation is. Stale words name others.
+  @Test func sleepsThatWereCancelled() throws {
+    var sample = Sample()
+    let sleepers = [sample.task(.continuation), sample.task(.continuation)]
+    let runtimes = [sample.task(.unknown), sample.task(.unknown)]
+    for (number, runtime) in runtimes.enumerated() {
+      let timer = sample.heap.raw(size: 80)
+      let operation = sample.heap.object(
+        "closure context (captures Swift.UnsafeSleepStateToken)", kind: .context)
+      let token = sample.heap.raw()
+      sample.heap.link(timer, ".event handler", runtime, strength: HeapFile.Strength.raw)
+      sample.heap.link(runtime, ".operation", operation, strength: HeapFile.Strength.raw)
+      sample.heap.link(runtime, "async frame", sleepers[0], strength: HeapFile.Strength.perhaps)
+      sample.heap.link(operation, "[capture 0]", token, strength: HeapFile.Strength.raw)
+      if number == 0 { sample.heap.link(token, "", sleepers[1], strength: HeapFile.Strength.raw, offset: 0) }
+      sample.heap.tasks.append(
+        HeapFile.Task(
+          address: sample.heap.address(timer), waitsFor: UInt64(number + 1) * 1_000_000_000, flags: HeapFile.Task.timer)
+      )
+    }
+    let sleeps = TaskProgress(try LoadedHeap(sample.heap.file())).sleeps { _ in true }
+    #expect(sleeps.wakes == [1: 1, 2: 1, 3: 2])
+    #expect(sleeps.cancelled == [3])
+  }
 }

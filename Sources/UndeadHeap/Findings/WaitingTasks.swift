@@ -3,7 +3,7 @@ import UndeadReport
 /// Tasks that wait at one place by the hundred, and those that have ended and are kept.
 enum WaitingTasks {
   static func drafts(_ heap: LoadedHeap, _ places: HeapLocations) -> [HeapFindingDraft] {
-    waiting(heap, places) + finished(heap, places)
+    waiting(heap, places) + cancelledSleeps(heap) + finished(heap, places)
   }
 
   private static func waiting(_ heap: LoadedHeap, _ places: HeapLocations) -> [HeapFindingDraft] {
@@ -45,6 +45,24 @@ enum WaitingTasks {
           "the actor gets more work than it does: see what runs in it, above all what blocks its thread; do long work "
           + "outside of it, or limit how many tasks are started")
     }
+  }
+
+  /// Cancelling a sleep ends it, but neither its timer nor the task that the runtime made for it.
+  private static func cancelledSleeps(_ heap: LoadedHeap) -> [HeapFindingDraft] {
+    let tasks = heap.file.tasks
+    guard tasks.lazy.filter({ $0.has(HeapFile.Task.timer) }).count >= HeapFindingLimits.tasks else { return [] }
+    let progress = TaskProgress(heap)
+    let cancelled = progress.sleeps { _ in true }.cancelled.sorted()
+    guard cancelled.count >= HeapFindingLimits.tasks else { return [] }
+    let blocks = cancelled.map { Int(progress.blocks[$0]) }
+    return [
+      HeapFindingDraft(
+        kind: .waitingTasks, title: "cancelled sleeps are kept until their time is over", objects: blocks.count,
+        bytes: blocks.reduce(0) { $0 &+ heap.dominators.retained[$1] }, block: blocks[0],
+        advice:
+          "the runtime keeps a timer and a task for each Task.sleep, also after it was cancelled: make timeouts short, or "
+          + "let one task wait for many of them")
+    ]
   }
 
   /// A task that nothing owns is a root, which is no container.

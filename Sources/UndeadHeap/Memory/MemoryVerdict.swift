@@ -165,8 +165,8 @@ extension MemoryVerdict {
       var ways: [String] = []
       if trimmableBytes >= Self.leastBytes { ways.append("call malloc_trim(0) after a burst") }
       if arenas > 2 || unusedArenaBytes >= Self.leastBytes {
-        ways.append(
-          "start the program with MALLOC_ARENA_MAX=2 (\(arenas) arenas are in use, and each keeps its free end)")
+        let count = arenas > 0 ? "\(arenas) arenas are in use, and each" : "each arena"
+        ways.append("start the program with MALLOC_ARENA_MAX=2 (\(count) keeps its free end)")
       }
       return "\(ways.joined(separator: ", or ")); if the next burst needs the memory again, leave it"
     case .pinned where allocator != nil:

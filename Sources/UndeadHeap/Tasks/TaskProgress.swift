@@ -114,40 +114,76 @@ package struct TaskProgress {
     return (a.dependency == .task && a.waitsFor == b.address) || (b.dependency == .task && b.waitsFor == a.address)
   }
 
-  /// Seconds until the timers fire that tasks wait for, by index.
-  ///
-  /// - Parameter sleeps: whether a task, by its index, waits for a timer.
-  package func wakes(_ sleeps: (Int) -> Bool) -> [Int: Double] {
-    var wakes: [Int: Double] = [:]
-    for (number, timer) in tasks.enumerated() where timer.has(HeapFile.Task.timer) && blocks[number] >= 0 {
-      guard let task = task(wokenBy: Int(blocks[number]), sleeps) else { continue }
-      let seconds = Double(timer.waitsFor) / 1e9
-      wakes[task] = min(wakes[task] ?? .infinity, seconds)
-    }
-    return wakes
+  /// What the timers of libdispatch say of tasks, by their index.
+  package struct Sleeps {
+    /// Seconds until the timers fire that tasks wait for; also of the tasks that the runtime makes for that.
+    package var wakes: [Int: Double] = [:]
+    /// Tasks of the runtime that nobody waits for any more: it keeps the timer of a cancelled sleep until its time is over.
+    package var cancelled: Set<Int> = []
   }
 
-  /// The first task on the way that sleeps. Between it and the timer are the timer's handler, and the task that
-  /// the runtime makes for each sleep.
-  private func task(wokenBy timer: Int, _ sleeps: (Int) -> Bool) -> Int? {
-    let (graph, most) = (heap.graph, 32)
+  /// - Parameter sleeps: whether a task, by its index, waits for a timer.
+  package func sleeps(_ sleeps: (Int) -> Bool) -> Sleeps {
+    var found = Sleeps()
+    for (number, timer) in tasks.enumerated() where timer.has(HeapFile.Task.timer) && blocks[number] >= 0 {
+      let woken = woken(by: Int(blocks[number]), sleeps)
+      let seconds = Double(timer.waitsFor) / 1e9
+      for task in [woken.runtimes, woken.task] {
+        if let task { found.wakes[task] = min(found.wakes[task] ?? .infinity, seconds) }
+      }
+      if let task = woken.runtimes, woken.task == nil { found.cancelled.insert(task) }
+    }
+    return found
+  }
+
+  /// The first task on the way that sleeps, and the one that the runtime makes for each sleep, if it is of a sleep.
+  private func woken(by timer: Int, _ sleeps: (Int) -> Bool) -> (task: Int?, runtimes: Int?) {
+    let most = 32
     var (met, next) = ([timer], 0)
     while next < met.count, next < most {
-      for edge in graph.edges(of: met[next]) {
-        let strength = graph.place(edge).strength
-        let target = Int(graph.targets[edge])
-        guard strength != HeapFile.Strength.none, strength != HeapFile.Strength.number, !met.contains(target) else {
-          continue
+      for edge in followed(met[next]) {
+        let target = Int(heap.graph.targets[edge])
+        if met.contains(target) { continue }
+        if let task = sleeper(edge, in: met[next], sleeps) { return (task, nil) }
+        if waiting(target) != nil { continue }
+        if owner[target] >= 0, let token = token(ofRuntimes: target) {
+          let first = followed(token).first { heap.graph.place($0).offset == 0 }
+          return (first.flatMap { sleeper($0, in: token) { _ in true } }, Int(owner[target]))
         }
-        if let task = waiting(target) {
-          if tasks[task].dependency == .continuation, kind(edge, of: met[next]) != .handle, sleeps(task) { return task }
-        } else {
-          met.append(target)
-        }
+        met.append(target)
       }
       next += 1
     }
+    return (nil, nil)
+  }
+
+  /// What tells a task of the runtime whom to wake: its closure captures the address of memory that begins with a continuation. Cancelling
+  /// the sleep takes it away from there. Other words of both may be stale, and name other sleepers.
+  private func token(ofRuntimes task: Int) -> Int? {
+    let graph = heap.graph
+    for operation in followed(task) {
+      let context = Int(graph.targets[operation])
+      guard heap.typeName(context) == Self.contextOfSleep else { continue }
+      return followed(context).first { _ in true }.map { Int(graph.targets[$0]) }
+    }
     return nil
+  }
+
+  private static let contextOfSleep = "closure context (captures Swift.UnsafeSleepStateToken)"
+
+  private func sleeper(_ edge: Int, in block: Int, _ sleeps: (Int) -> Bool) -> Int? {
+    guard let task = waiting(Int(heap.graph.targets[edge])), tasks[task].dependency == .continuation,
+      kind(edge, of: block) != .handle, sleeps(task)
+    else { return nil }
+    return task
+  }
+
+  /// References that keep what they name.
+  private func followed(_ block: Int) -> some Sequence<Int> {
+    heap.graph.edges(of: block).lazy.filter { [graph = heap.graph] edge in
+      let strength = graph.place(edge).strength
+      return strength != HeapFile.Strength.none && strength != HeapFile.Strength.number
+    }
   }
 
   private enum Word { case handle, either, continuation }

@@ -58,6 +58,8 @@ package struct TaskReport: Codable, Sendable, Equatable {
     package var cancelled: Int
     /// When the first and the last of them wake, in seconds from the look on.
     package var wakesInSeconds: [Double]?
+    /// How many of the runtime's own belong to sleeps that were cancelled: kept until the time of the sleep is over.
+    package var cancelledSleeps: Int?
   }
 
   package var schemaVersion = 1

@@ -47,6 +47,7 @@ private struct TaskTally {
     var onlyCancelled = 0
     var ownerless = 0
     var cancelled = 0
+    var cancelledSleeps = 0
     var names: [StringID] = []
     var priorities: ClosedRange<UInt8>?
     var generations: ClosedRange<UInt32>?
@@ -55,7 +56,9 @@ private struct TaskTally {
     var block = 0
     var most: UInt64 = 0
 
-    mutating func add(_ task: HeapFile.Task, _ block: Int, wake: Double?, _ heap: LoadedHeap) {
+    mutating func add(
+      _ task: HeapFile.Task, _ block: Int, wake: Double?, isOfCancelledSleep: Bool, _ heap: LoadedHeap
+    ) {
       let bytes = heap.dominators.retained[block]
       tasks += 1
       if key.role != .asyncLet { self.bytes &+= bytes }
@@ -64,6 +67,7 @@ private struct TaskTally {
       if canWait, key.answer == .cancel { onlyCancelled += 1 }
       if key.owner != nil, key.state != .finished { ownerless += 1 }
       if task.status & TaskState.Flag.cancelled != 0 { cancelled += 1 }
+      if isOfCancelledSleep { cancelledSleeps += 1 }
       if task.name != 0, names.count < 3, !names.contains(task.name) { names.append(task.name) }
       priorities =
         priorities.map { min($0.lowerBound, task.priority)...max($0.upperBound, task.priority) }
@@ -93,7 +97,7 @@ private struct TaskTally {
       states[kind] = state
       return state
     }
-    let wakes = progress.wakes { stateOf(tasks[$0]) == .sleep }
+    let sleeps = progress.sleeps { stateOf(tasks[$0]) == .sleep }
     var placed = [Int](repeating: -1, count: tasks.count)
     // A parent comes before its children, however they lie in memory.
     for start in tasks.indices where tasks[start].isTask && placed[start] < 0 {
@@ -116,7 +120,8 @@ private struct TaskTally {
             stack: task.stack, answer: isReached ? progress.answers[number] : .never,
             owner: isWhole ? owners[block] : nil,
             actor: state == .actor ? heap.graph.block(containing: task.waitsFor).map(heap.typeName) : nil))
-        entries[placed[number]].add(task, block, wake: wakes[number], heap)
+        entries[placed[number]].add(
+          task, block, wake: sleeps.wakes[number], isOfCancelledSleep: sleeps.cancelled.contains(number), heap)
       }
     }
   }
@@ -194,7 +199,8 @@ private struct TaskTally {
         .map(TaskState.priority) ?? [],
         generations: hasMarks ? entry.generations.map { [Int($0.lowerBound), Int($0.upperBound)] } ?? [] : [],
         ownerGone: entry.ownerless == entry.tasks, owner: key.owner, cancelled: entry.cancelled,
-        wakesInSeconds: entry.wakes.map { [$0.lowerBound, $0.upperBound] })
+        wakesInSeconds: entry.wakes.map { [$0.lowerBound, $0.upperBound] },
+        cancelledSleeps: entry.cancelledSleeps > 0 ? entry.cancelledSleeps : nil)
     }
   }
 }

@@ -65,9 +65,13 @@ package enum TaskText {
   private static func facts(_ group: TaskReport.Group) -> String {
     var facts = ["\(Quantity.bytes(group.retainedBytes)) retained"]
     if group.cancelled > 0 { facts.append("\(Quantity.grouped(group.cancelled)) cancelled") }
+    if let cancelled = group.cancelledSleeps {
+      facts.append("\(Quantity.grouped(cancelled)) of cancelled sleeps: kept until their time is over")
+    }
     if let first = group.wakesInSeconds?.first, let last = group.wakesInSeconds?.last {
       let (soonest, latest) = (Quantity.duration(first), Quantity.duration(last))
-      facts.append("wake in \(soonest == latest ? soonest : "\(soonest) to \(latest)")")
+      let what = group.waitsIn == nil ? "end" : "wake"
+      facts.append("\(what) in \(soonest == latest ? soonest : "\(soonest) to \(latest)")")
     }
     if group.priorities != ["default"], group.priorities != ["0"], !group.priorities.isEmpty {
       facts.append("priority \(group.priorities.joined(separator: " to "))")

@@ -1,5 +1,6 @@
 // A program whose memory is of one kind: `app KIND FORM`. Each line "trim" on standard input asks malloc to give memory back;
 // the answer is how many bytes the process became smaller by. "more" does all of it once more.
+import Dispatch
 import Glibc
 
 @_silgen_name("malloc_trim") func trimMalloc(_ pad: Int) -> Int32
@@ -109,6 +110,8 @@ actor Gate {
 
 nonisolated(unsafe) var continuations: [CheckedContinuation<Void, Never>] = []
 nonisolated(unsafe) var finished: [Task<Int, Never>] = []
+nonisolated(unsafe) var cancelled: [Task<Void, Never>] = []
+let cancellation = DispatchSource.makeSignalSource(signal: SIGUSR1, queue: .global())
 
 @MainActor func waitInAllWays(_ count: Int) {
   let gate = Gate()
@@ -130,10 +133,17 @@ nonisolated(unsafe) var finished: [Task<Int, Never>] = []
     }
   }
   Task.detached { await gate.hold() }
+  signal(SIGUSR1, SIG_IGN)
+  cancellation.setEventHandler {
+    for task in cancelled { task.cancel() }
+    cancelled = []
+  }
+  cancellation.resume()
   for _ in 0..<count {
     Task { await withCheckedContinuation { continuations.append($0) } }
     let sleeping = Task { do { try await Task.sleep(for: .seconds(3600)) } catch {} }
     Task { await sleeping.value }
+    cancelled.append(Task.detached { try? await Task.sleep(for: .seconds(7200)) })
     let feed = Feed()
     kept.append(feed)
     Task { for await _ in feed.stream {} }
