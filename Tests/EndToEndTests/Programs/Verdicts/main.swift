@@ -1,5 +1,6 @@
 // A program whose memory is of one kind: `app KIND FORM`. Each line "trim" on standard input asks malloc to give memory back;
 // the answer is how many bytes the process became smaller by. "more" does all of it once more.
+import Dispatch
 import Glibc
 
 @_silgen_name("malloc_trim") func trimMalloc(_ pad: Int) -> Int32
@@ -100,7 +101,9 @@ func startTasks(_ count: Int, _ start: (Model) -> Void, keeps: Bool) {
 }
 
 actor Gate {
+  nonisolated let isHeld = DispatchSemaphore(value: 0)
   func hold() {
+    isHeld.signal()
     // Until the process ends.
     while true { pause() }
   }
@@ -130,6 +133,7 @@ nonisolated(unsafe) var finished: [Task<Int, Never>] = []
     }
   }
   Task.detached { await gate.hold() }
+  gate.isHeld.wait()  // who passes before does not wait
   for _ in 0..<count {
     Task { await withCheckedContinuation { continuations.append($0) } }
     let sleeping = Task { do { try await Task.sleep(for: .seconds(3600)) } catch {} }
