@@ -86,12 +86,16 @@ import UndeadTestSupport
         grep -q '(50 \u{D7} App.Model' text && grep -q '(30 \u{D7} App.Model' text && break
       done
       $tool heap $program --format json -o tasks.json || exit 92
+      $tool tasks $program --format json -o groups.json || exit 93
       kill -9 $program; wait $program 2> /dev/null; true
       """)
     try #require(outcome.ending == .exit(0), "\(outcome.errors)")
     let report = try JSONDecoder().decode(HeapReport.self, from: Data(directory.contents("tasks.json").utf8))
     let dead = report.findings.filter { $0.kind == .deadOwner }
     #expect(dead.map(\.objects).sorted() == [30, 50] && dead.allSatisfy { $0.type == "App.Model" }, "\(dead)")
+    // Other suspects are not looked for there.
+    let tasks = try JSONDecoder().decode(TaskReport.self, from: Data(directory.contents("groups.json").utf8))
+    #expect(tasks.summary.ownerGone == 80, "\(tasks.groups)")
   }
 
   /// Twenty tasks in each state; and the runtime's own, one for each sleep.

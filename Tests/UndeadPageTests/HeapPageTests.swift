@@ -87,6 +87,33 @@ import UndeadSystem
     #expect(page.contains("Cache.swift:7"))
   }
 
+  /// Each has a table of its own, which a heap without them does not have.
+  @Test func tasksAndOpenFiles() throws {
+    var builder = HeapBuilder()
+    let server = builder.object("App.<Server>", size: 48, at: [.app("App.open()", "/app/Server.swift", 7)])
+    let task = builder.object("Task", size: 320, kind: .task, isOfProgram: false, strong: 1)
+    builder.link(server, "task", task)
+    builder.global("App.server", holds: server)
+    let stack = builder.stack([.app("App.Server.run()", "/app/Server.swift", 21)])
+    builder.tasks = [HeapFile.Task(address: builder.address(task), stack: stack, dependency: .continuation)]
+    builder.holders = [(server, 3, "fd")]
+    let file = try builder.file()
+    file.resources = ProcessResources(
+      descriptors: [
+        .init(number: 3, kind: .file, target: "/tmp/<a>"), .init(number: 4, kind: .file, target: "/tmp/b"),
+      ], threads: [])
+    let heap = try LoadedHeap(file)
+    let page = HeapPage.render(heap, symbols: HeapSymbols(heap, nil))
+    let elements = try StrictHTML(page).elements
+    for id in ["tasks", "descriptors"] { #expect(elements.count { $0.attributes["id"] == id } == 1) }
+    #expect(page.contains("Server.swift:21"))
+    #expect(page.contains("wait for a continuation to be resumed"))
+    #expect(page.contains("3: /tmp/&lt;a&gt;") && page.contains("App.&lt;Server&gt;</span><span class=\"field\">.fd"))
+    #expect(page.contains("4: /tmp/b") && page.contains("nobody: no object"))
+    let without = try SampleHeap.page(HeapBuilder())
+    #expect(!without.contains("id=\"tasks\"") && !without.contains("id=\"descriptors\""))
+  }
+
   @Test func emptyHeap() throws {
     let page = try SampleHeap.page(HeapBuilder())
     _ = try StrictHTML(page)

@@ -117,12 +117,10 @@ struct HeapResources {
 }
 
 /// The tables of ``HeapResources`` for people: rows that are alike are one.
-enum ResourcesText {
+package enum ResourcesText {
   static func lines(_ rows: [HeapReport.DescriptorRow]?, limit: Int, _ options: TextOptions) -> [TextLine] {
     guard let rows else { return [unknown] }
-    let groups = grouped(rows) {
-      "\($0.kind)\u{0}\($0.type ?? "")\u{0}\($0.field ?? "")\u{0}\(place($0.allocation, options))"
-    }
+    let groups = grouped(rows, options)
     var lines = [PathText.heading("\(Quantity.grouped(rows.count)) open descriptors"), ""]
     for group in groups.prefix(limit) {
       let first = group[0]
@@ -131,8 +129,7 @@ enum ResourcesText {
           "\(PathText.type("\(Number.readable($0))"))\(first.field.map { PathText.field(".\($0)") } ?? "")"
         } ?? "nobody: no object is known to have the number"
       lines.append("  \(HeapNumber.right(Quantity.grouped(group.count), 7)) \u{D7} \(first.kind)  \(holder)")
-      let targets = group.prefix(3).map { "\($0.number): \($0.target)" }.joined(separator: "; ")
-      lines.append("            \(TextLine(targets))\(group.count > 3 ? "; ..." : "")")
+      lines.append("            \(TextLine(targets(group)))")
       if first.retainPath.first?.root != nil {
         lines.append("            kept by \(HeapDiffText.path(first.retainPath, options))")
       }
@@ -175,6 +172,20 @@ enum ResourcesText {
   private static func place(_ backtrace: LeakReport.Backtrace, _ options: TextOptions) -> TextLine {
     guard let frame = ReportText.site(backtrace) else { return "" }
     return " in \(PathText.place(frame, options))"
+  }
+
+  /// Descriptors that objects of one type have, from one place; the largest groups first.
+  package static func grouped(
+    _ rows: [HeapReport.DescriptorRow], _ options: TextOptions
+  ) -> [[HeapReport.DescriptorRow]] {
+    grouped(rows) {
+      "\($0.kind)\u{0}\($0.type ?? "")\u{0}\($0.field ?? "")\u{0}\(place($0.allocation, options))"
+    }
+  }
+
+  /// Numbers of the first ones, and what they are.
+  package static func targets(_ group: [HeapReport.DescriptorRow]) -> String {
+    group.prefix(3).map { "\($0.number): \($0.target)" }.joined(separator: "; ") + (group.count > 3 ? "; ..." : "")
   }
 
   /// In the order of the first of each; the largest groups first.

@@ -40,9 +40,8 @@ package enum TaskText {
 
   private static func lines(_ group: TaskReport.Group, depth: Int, _ options: TextOptions) -> [TextLine] {
     let indent = String(repeating: "    ", count: min(depth, 12))
-    let role = group.role.map { $0 == .asyncLet ? "async let: " : "in its group: " } ?? ""
     var lines: [TextLine] = [
-      "  \(indent)\(HeapNumber.right(Quantity.grouped(group.count), 9)) \u{D7} \(role)\(PathText.heading("\(words(group))"))  "
+      "  \(indent)\(HeapNumber.right(Quantity.grouped(group.count), 9)) \u{D7} \(role(group))\(PathText.heading("\(words(group))"))  "
         + "(\(facts(group)))"
     ]
     func add(_ label: TextLine, _ text: TextLine) { lines.append("      \(indent)\(label.padded(10)) \(text)") }
@@ -60,6 +59,10 @@ package enum TaskText {
       add("kept by", HeapDiffText.path(path, options))
     }
     return lines
+  }
+
+  package static func role(_ group: TaskReport.Group) -> String {
+    group.role.map { $0 == .asyncLet ? "async let: " : "in its group: " } ?? ""
   }
 
   private static func facts(_ group: TaskReport.Group) -> String {
@@ -82,7 +85,8 @@ package enum TaskText {
     return facts.joined(separator: ", ")
   }
 
-  private static func words(_ group: TaskReport.Group) -> String {
+  /// What the tasks of a group do, and whether they can go on.
+  package static func words(_ group: TaskReport.Group) -> String {
     let what = state(group)
     switch group.state {
     case .running, .queued, .finished: return what

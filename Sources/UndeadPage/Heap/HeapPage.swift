@@ -22,6 +22,7 @@ package enum HeapPage {
     let tree = FoldedTree(heap, kinds)
     var tables = HeapTables(heap)
     let folded = tables.types(foldingStorage: true)
+    let work = HeapWork(heap, symbols)
     let names = SnapshotBacktraces(heap.file.snapshot, symbols: symbols.table)
     var data = HeapPageData(heap, kinds, tree, names, plain)
     let json = data.json(folded: folded, plain: tables.types(foldingStorage: false))
@@ -38,7 +39,7 @@ package enum HeapPage {
         html.line()
         HeapOverview(heap, report, MemoryVerdict(heap, symbols: symbols)).write(to: &html)
         HeapFindingsView(findings, plain).write(to: &html)
-        HeapTablesView(heap, tables, names, plain).write(types: folded, tree: tree, to: &html)
+        HeapTablesView(heap, tables, names, plain).write(types: folded, tree: tree, work, to: &html)
         leaks(report, plain, &html)
       }
       html.line()

@@ -7,12 +7,12 @@ struct HeapTablesView {
   private let heap: LoadedHeap
   private var tables: HeapTables
   private var names: SnapshotBacktraces
-  private let options: TextOptions
+  let options: TextOptions
   private let total: UInt64
 
   /// Rows of a table that stand in the page itself; the script shows the others.
   private static let typeRows = 100
-  private static let rows = 40
+  static let rows = 40
   private static let treeDepth = 4
   private static let treeShare = 0.005
 
@@ -24,11 +24,13 @@ struct HeapTablesView {
     total = heap.dominators.retained[heap.dominators.nodes.top]
   }
 
-  func write(types: [HeapRow], tree: FoldedTree, to html: inout HTML) {
+  func write(types: [HeapRow], tree: FoldedTree, _ work: HeapWork, to html: inout HTML) {
     var copy = self
     copy.dominators(tree, &html)
     copy.types(types, &html)
     copy.sites(&html)
+    tasks(work.tasks, &html)
+    descriptors(work.descriptors, &html)
     copy.others(&html)
   }
 
@@ -86,15 +88,15 @@ struct HeapTablesView {
 
   // MARK: Tables
 
-  private func number(_ value: UInt64, _ text: String, _ html: inout HTML) {
+  func number(_ value: UInt64, _ text: String, _ html: inout HTML) {
     html.element("td", ["class": "number", "data-value": String(value)], text: text)
   }
 
-  private func bytes(_ value: UInt64, _ html: inout HTML) {
+  func bytes(_ value: UInt64, _ html: inout HTML) {
     number(value, Quantity.bytes(Int(clamping: value)), &html)
   }
 
-  private func head(_ columns: [(name: String, isNumber: Bool)], _ html: inout HTML) {
+  func head(_ columns: [(name: String, isNumber: Bool)], _ html: inout HTML) {
     html.element("thead") { html in
       html.element("tr") { html in
         for column in columns {
@@ -194,7 +196,7 @@ struct HeapTablesView {
     html.line()
   }
 
-  private func site(_ frames: [Frame], _ html: inout HTML) {
+  func site(_ frames: [Frame], _ html: inout HTML) {
     guard let frame = ReportText.site(Backtrace(frames: frames)) else {
       return html.text("unknown")
     }

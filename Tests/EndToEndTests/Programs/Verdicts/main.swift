@@ -101,7 +101,9 @@ func startTasks(_ count: Int, _ start: (Model) -> Void, keeps: Bool) {
 }
 
 actor Gate {
+  nonisolated let isHeld = DispatchSemaphore(value: 0)
   func hold() {
+    isHeld.signal()
     // Until the process ends.
     while true { pause() }
   }
@@ -139,6 +141,7 @@ let cancellation = DispatchSource.makeSignalSource(signal: SIGUSR1, queue: .glob
     cancelled = []
   }
   cancellation.resume()
+  gate.isHeld.wait()  // who passes before does not wait
   for _ in 0..<count {
     Task { await withCheckedContinuation { continuations.append($0) } }
     let sleeping = Task { do { try await Task.sleep(for: .seconds(3600)) } catch {} }
