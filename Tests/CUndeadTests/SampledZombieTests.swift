@@ -15,7 +15,7 @@
       ("read", "field", "App.Point", "y"), ("write", "field", "App.Point", "x"), ("method", "method", "App.Dog", ""),
       ("release", "release", "App.Dog", ""), ("retain", "retain", "App.Dog", ""), ("closure", "closure", "closure", ""),
       ("raw", "field", "raw memory", ""), ("freed-twice", "release", "raw memory", ""),
-      ("overflow", "overflow", "raw memory", ""),
+      ("overflow", "overflow", "raw memory", ""), ("data", "field", "raw memory", ""),
       ("array-storage", "field", "Swift._ContiguousArrayStorage<Swift.Int>", ""),
     ]
 

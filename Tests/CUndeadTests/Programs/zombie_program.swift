@@ -168,6 +168,11 @@ func use(_ way: String) {
     memory[10] = 1
     print(memory[10])
     memory.deallocate()
+  case "data":
+    var data: Data? = Data(repeating: 7, count: 100)
+    let bytes = data!.withUnsafeBytes { $0.baseAddress! }
+    data = nil
+    print(bytes.load(fromByteOffset: 50, as: UInt8.self))
   case "array-storage":
     var array = [1, 2, 3]
     array.append(4)

@@ -306,8 +306,11 @@ static __attribute__((noinline)) void free_sampled_outermost(void *block) {
 
 UNDEAD_HOOK void free(void *block) {
   uint32_t way = undead_way;
-  if (UNLIKELY(!(way & (UNDEAD_WAY_FREE | UNDEAD_WAY_SAMPLED))) || UNLIKELY(undead_thread.in_hook))
+  if (UNLIKELY(!(way & (UNDEAD_WAY_FREE | UNDEAD_WAY_SAMPLED))) || UNLIKELY(undead_thread.in_hook)) {
+    // What was chosen lies in a leaf.
+    if (way & UNDEAD_WAY_ONLY_CHOOSES && LIKELY(!leaf_of(block)) && LIKELY(!undead_free_filter)) JUMP __libc_free(block);
     JUMP free_otherwise(block);
+  }
   undead_hook_enter_first();
   undead_leaf *leaf = leaf_of(block);
   if (way & UNDEAD_WAY_SAMPLED) {
