@@ -34,6 +34,11 @@
       #expect(use.kind == "overflow" ? zombie.deathTime == 0 : zombie.deathTime > 0 && zombie.deallocation.count > 1)
     }
 
+    @Test func aBlockThatIsResizedByCKeepsItsContent() throws {
+      let run = try Self.run("resized")
+      #expect(run.exit == 0 && run.text.hasPrefix("7") && run.findings.isEmpty, "\(run.text)")
+    }
+
     @Test func theMethodIsNamedByTheCodeBehindTheLoadOfTheClass() throws {
       let zombie = try #require(Self.run("method").findings.first)
       #expect(zombie.implementation != 0)

@@ -163,6 +163,10 @@ func use(_ way: String) {
     let memory = numbers()
     memory.deallocate()
     if way == "raw" { print(memory[3]) } else { memory.deallocate() }
+  case "resized":
+    let larger = realloc(numbers(), 4 * 80)!.assumingMemoryBound(to: Int.self)
+    print(larger[9])
+    free(larger)
   case "overflow":
     let memory = numbers()
     memory[10] = 1
