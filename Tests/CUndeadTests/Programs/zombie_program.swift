@@ -164,9 +164,14 @@ func use(_ way: String) {
     memory.deallocate()
     if way == "raw" { print(memory[3]) } else { memory.deallocate() }
   case "resized":
-    let larger = realloc(numbers(), 4 * 80)!.assumingMemoryBound(to: Int.self)
-    print(larger[9])
-    free(larger)
+    for count in 1...40 {
+      let memory = UnsafeMutablePointer<Int>.allocate(capacity: count)
+      memory.initialize(repeating: 7, count: count)
+      let larger = realloc(memory, 1000)!.assumingMemoryBound(to: Int.self)
+      if !(0..<count).allSatisfy({ larger[$0] == 7 }) { print("lost of \(count)") }
+      free(larger)
+    }
+    print(7)
   case "overflow":
     let memory = numbers()
     memory[10] = 1

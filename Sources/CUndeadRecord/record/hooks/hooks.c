@@ -375,8 +375,8 @@ UNDEAD_INLINE void *resize(void *old, size_t size, const hook_frame *frame) {
 static __attribute__((noinline)) void *resize_chosen(void *old, size_t size) {
   void *block = size ? malloc(size) : NULL;
   if (!block && size) return NULL;
-  // As in a mapping of its own (CHUNK_MAPPED), the word behind it is not its own.
-  size_t kept = usable_size(old) + CHUNK_SIZE - CHUNK_HEADER;
+  // As in a mapping of its own, the word behind it is not its own; unlike there, its size is one of whole words.
+  size_t kept = (((const size_t *)old)[-1] & ~(sizeof(size_t) - 1)) - CHUNK_HEADER;
   if (block) __builtin_memcpy(block, old, kept < size ? kept : size);
   free(old);
   return block;
