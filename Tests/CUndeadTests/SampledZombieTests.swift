@@ -15,7 +15,7 @@
       ("read", "field", "App.Point", "y"), ("write", "field", "App.Point", "x"), ("method", "method", "App.Dog", ""),
       ("release", "release", "App.Dog", ""), ("retain", "retain", "App.Dog", ""), ("closure", "closure", "closure", ""),
       ("raw", "field", "raw memory", ""), ("freed-twice", "release", "raw memory", ""),
-      ("overflow", "overflow", "raw memory", ""),
+      ("overflow", "overflow", "raw memory", ""), ("data", "field", "raw memory", ""),
       ("array-storage", "field", "Swift._ContiguousArrayStorage<Swift.Int>", ""),
     ]
 
@@ -32,6 +32,11 @@
       #expect(zombie.flags & 32 != 0)
       #expect(zombie.allocation.count > 2 && zombie.access.count > 1)
       #expect(use.kind == "overflow" ? zombie.deathTime == 0 : zombie.deathTime > 0 && zombie.deallocation.count > 1)
+    }
+
+    @Test func aBlockThatIsResizedByCKeepsItsContent() throws {
+      let run = try Self.run("resized")
+      #expect(run.exit == 0 && run.text.hasPrefix("7") && run.findings.isEmpty, "\(run.text)")
     }
 
     @Test func theMethodIsNamedByTheCodeBehindTheLoadOfTheClass() throws {

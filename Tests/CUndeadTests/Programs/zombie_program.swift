@@ -163,11 +163,25 @@ func use(_ way: String) {
     let memory = numbers()
     memory.deallocate()
     if way == "raw" { print(memory[3]) } else { memory.deallocate() }
+  case "resized":
+    for count in 1...40 {
+      let memory = UnsafeMutablePointer<Int>.allocate(capacity: count)
+      memory.initialize(repeating: 7, count: count)
+      let larger = realloc(memory, 1000)!.assumingMemoryBound(to: Int.self)
+      if !(0..<count).allSatisfy({ larger[$0] == 7 }) { print("lost of \(count)") }
+      free(larger)
+    }
+    print(7)
   case "overflow":
     let memory = numbers()
     memory[10] = 1
     print(memory[10])
     memory.deallocate()
+  case "data":
+    var data: Data? = Data(repeating: 7, count: 100)
+    let bytes = data!.withUnsafeBytes { $0.baseAddress! }
+    data = nil
+    print(bytes.load(fromByteOffset: 50, as: UInt8.self))
   case "array-storage":
     var array = [1, 2, 3]
     array.append(4)

@@ -306,8 +306,11 @@ static __attribute__((noinline)) void free_sampled_outermost(void *block) {
 
 UNDEAD_HOOK void free(void *block) {
   uint32_t way = undead_way;
-  if (UNLIKELY(!(way & (UNDEAD_WAY_FREE | UNDEAD_WAY_SAMPLED))) || UNLIKELY(undead_thread.in_hook))
+  if (UNLIKELY(!(way & (UNDEAD_WAY_FREE | UNDEAD_WAY_SAMPLED))) || UNLIKELY(undead_thread.in_hook)) {
+    // What was chosen lies in a leaf.
+    if (way & UNDEAD_WAY_ONLY_CHOOSES && LIKELY(!leaf_of(block)) && LIKELY(!undead_free_filter)) JUMP __libc_free(block);
     JUMP free_otherwise(block);
+  }
   undead_hook_enter_first();
   undead_leaf *leaf = leaf_of(block);
   if (way & UNDEAD_WAY_SAMPLED) {
@@ -372,7 +375,8 @@ UNDEAD_INLINE void *resize(void *old, size_t size, const hook_frame *frame) {
 static __attribute__((noinline)) void *resize_chosen(void *old, size_t size) {
   void *block = size ? malloc(size) : NULL;
   if (!block && size) return NULL;
-  size_t kept = usable_size(old);
+  // As in a mapping of its own, the word behind it is not its own; unlike there, its size is one of whole words.
+  size_t kept = (((const size_t *)old)[-1] & ~(sizeof(size_t) - 1)) - CHUNK_HEADER;
   if (block) __builtin_memcpy(block, old, kept < size ? kept : size);
   free(old);
   return block;

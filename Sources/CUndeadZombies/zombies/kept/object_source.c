@@ -24,7 +24,7 @@
 #include <stdlib.h>
 
 // The two ways of swift_slowAlloc: by malloc, and by posix_memalign for larger alignments.
-enum { WAYS = 2, MAKERS = 2, PROBE_BYTES = 64, MOST_SAVED = 6, FRAME_MOST = 256 };
+enum { WAYS = 2, MAKERS = 2, LIBRARIES = 2, PROBE_BYTES = 64, MOST_SAVED = 6, FRAME_MOST = 256 };
 
 static struct {
   uintptr_t pc[WAYS];        // return addresses into swift_slowAlloc
@@ -32,8 +32,13 @@ static struct {
     uintptr_t pc;            // return address of swift_slowAlloc; 0: not known
     int saved;               // where the metadata is saved, in words below the frame pointer
   } makers[MAKERS];          // swift_allocObject, swift_allocBox
-  uintptr_t tasks_low, tasks_high;   // the library that allocates tasks, and the memory of what they run
+  struct {
+    uintptr_t low, high;
+  } libraries[LIBRARIES];    // that ask malloc themselves
 } known;
+
+// In the library that allocates tasks and the memory of what they run, and in the one that allocates the bytes of Data.
+static const char *const in_libraries[LIBRARIES] = {"swift_task_create", "$s20FoundationEssentials4DataVMa"};
 
 // What was seen of the last block that the learning thread asked for.
 static const void *learner;
@@ -86,13 +91,21 @@ static void learn_box(void) {
   if (number && allocate) learn_maker(1, allocate(number).object);
 }
 
-static void learn_tasks(void) {
+static void learn_libraries(void) {
   undead_find_object_function find_object = undead_find_object();
-  void *create = undead_symbol(RTLD_DEFAULT, "swift_task_create");
-  undead_found_object found;
-  if (!find_object || !create || find_object(create, &found) != 0) return;
-  known.tasks_low = (uintptr_t)found.map_start;
-  known.tasks_high = (uintptr_t)found.map_end;
+  for (int i = 0; find_object && i < LIBRARIES; i++) {
+    void *function = undead_symbol(RTLD_DEFAULT, in_libraries[i]);
+    undead_found_object found;
+    if (!function || find_object(function, &found) != 0) continue;
+    known.libraries[i].low = (uintptr_t)found.map_start;
+    known.libraries[i].high = (uintptr_t)found.map_end;
+  }
+}
+
+static bool is_of_library(uintptr_t pc) {
+  for (int i = 0; i < LIBRARIES; i++)
+    if (pc - known.libraries[i].low < known.libraries[i].high - known.libraries[i].low) return true;
+  return false;
 }
 
 bool undead_object_source_learn(void) {
@@ -101,7 +114,7 @@ bool undead_object_source_learn(void) {
   undead_block_source_set(see);
   bool learned = learn_way(0, 7) && learn_way(1, 15);
   if (learned) learn_box();
-  if (learned) learn_tasks();
+  if (learned) learn_libraries();
   undead_block_source_set(NULL);
   learner = NULL;
   return learned;
@@ -120,7 +133,7 @@ static void *allocate(uintptr_t isa, size_t size, size_t alignment, uintptr_t pc
 
 undead_block_purpose undead_object_source_purpose(uintptr_t pc, uintptr_t bp, uintptr_t *isa) {
   if (pc != known.pc[0] && pc != known.pc[1])
-    return pc - known.tasks_low < known.tasks_high - known.tasks_low ? UNDEAD_BLOCK_RAW : UNDEAD_BLOCK_OF_OTHERS;
+    return is_of_library(pc) ? UNDEAD_BLOCK_RAW : UNDEAD_BLOCK_OF_OTHERS;
   const uintptr_t *frame = (const uintptr_t *)bp;
   int maker = 0;
   while (maker < MAKERS && frame[1] != known.makers[maker].pc) maker++;
