@@ -1,6 +1,6 @@
 // A task in a loop that captures `self` weakly, and is not cancelled.
 // KEPT BY the timer that it sleeps by
-// ADVICE the object that the task works for is gone, and did not cancel it
+// ADVICE the object that the task works for is gone, and did not cancel it: cancel `task` of App.Clock in its deinit
 // FIX a deinit that cancels the task
 final class Clock: @unchecked Sendable {
   private var task: Task<Void, any Error>?

@@ -1,6 +1,6 @@
 // A timer of libdispatch whose handler captures `self` weakly, and that is not cancelled.
 // KEPT BY libdispatch
-// ADVICE the object that the timer fires for is gone, and did not stop it
+// ADVICE the object that the timer fires for is gone, and did not stop it: cancel `timer` of App.Refresher in its deinit
 // FIX a deinit that cancels the timer
 import Dispatch
 

@@ -25,7 +25,7 @@ import Foundation
 /// Keys of a group, with alternatives joined by `|` and lists by `,`: `kind`; `types` (each is among the types of the
 /// group, `*` matches anything); `fields` (each begins the field of an edge of the cycle, `a~b` also contains `b`);
 /// `also` (types of `alsoLeaked`); `count`; `at` (an allocation frame is on a line marked `// @name`); `closure` (part of
-/// the symbol of a closure in the chain); `closureAt` (such a closure is on a line with this mark).
+/// the symbol of a closure in the chain); `closureAt` (such a closure is on a line with this mark); `advice` (a word of it).
 struct Expectation: Equatable {
   struct Group: Equatable {
     var sections: Set<String> = []
@@ -164,7 +164,7 @@ struct Expectation: Equatable {
     }
   }
 
-  private static let keys: Set = ["kind", "types", "fields", "also", "count", "at", "closure", "closureAt"]
+  private static let keys: Set = ["kind", "types", "fields", "also", "count", "at", "closure", "closureAt", "advice"]
 
   private static func values(
     _ words: some Sequence<String>, among keys: Set<String>, _ line: String

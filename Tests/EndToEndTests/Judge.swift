@@ -60,6 +60,9 @@ struct Judge {
       complaints.append("no edge is the field \(alternatives.joined(separator: " or "))")
     }
     if let count = expected.values["count"], count != String(group.count) { complaints.append("count \(group.count)") }
+    if let word = expected.values["advice"], !(group.advice ?? "").contains(word) {
+      complaints.append("advice \(group.advice ?? "")")
+    }
     if let closure = expected.values["closure"],
       !group.closures.contains(where: { $0.symbol.contains(closure) })
     {

@@ -66,6 +66,38 @@ import Testing
         + "when the owner is done (not in its deinit, which the task prevents)")
   }
 
+  private static func ofDeadOwner(_ kind: UInt32, _ fields: (name: String, type: String)...) throws -> String? {
+    var heap = SyntheticHeap()
+    let runner = heap.node("Task", kind: .task, state: .live)
+    let closure = heap.object("closure context", state: .suspect, at: Scenario.site("App.poll()", 9))
+    heap.link(runner, "async frame", closure)
+    heap.suspect(kind, closure, by: runner, root: "$s3App6pollerAA6PollerCvp", path: [runner, closure])
+    heap.ownerField(closure, "App.Model<Swift.Int>")
+    for field in fields { heap.ownerField(closure, "App.Model<Swift.Int>", field.name, field.type) }
+    return try heap.report().suspects.first?.advice
+  }
+
+  @Test func theFieldThatADeadOwnerShouldHaveCancelled() throws {
+    let count = (name: "count", type: "Swift.Int")
+    let task = (name: "$__lazy_storage_$_task", type: "Swift.Optional<Swift.Task<(), Swift.Never>>")
+    let others = (name: "others", type: "Swift.Array<Swift.Task<(), Swift.Error>>")
+    let timer = (name: "timer", type: "Swift.Optional<Dispatch.DispatchSourceTimer>")
+    let bag = (name: "bag", type: "Swift.Set<OpenCombine.AnyCancellable>")
+    let start = "the object that the task works for is gone, and did not cancel it: "
+    let end = "; or leave the loop when `self` is nil, as by `guard let self else { return }` in each step"
+    #expect(try Self.ofDeadOwner(6, count, task, timer) == "\(start)cancel `task` of App.Model in its deinit\(end)")
+    #expect(
+      try Self.ofDeadOwner(6, count, timer)
+        == "\(start)keep the task in a field of App.Model, and cancel it in its deinit\(end)")
+    #expect(
+      try Self.ofDeadOwner(6, task, others)
+        == "\(start)cancel the task in the deinit of App.Model, in whichever of these fields it is: `task`, `others`\(end)"
+    )
+    #expect(
+      try Self.ofDeadOwner(7, count, task, timer)?.hasSuffix(": cancel `timer` of App.Model in its deinit") == true)
+    #expect(try Self.ofDeadOwner(7, task, bag)?.hasSuffix(": cancel `bag` of App.Model in its deinit") == true)
+  }
+
   // MARK: Paths
 
   /// The advice where `steps` lead from a global to an object.

@@ -17,6 +17,7 @@ import UndeadTestSupport
     heap.link(timer, "block", screen)
     heap.link(screen, "timer", timer)
     heap.suspect(1, screen, by: timer, root: "main run loop", path: [timer, screen])
+    heap.ownerField(screen, "App.Model", "task", "Swift.Task<(), Swift.Never>")
     heap.loopItem(timer, name: "poll")
     heap.watch(screen, scope: "Detail screen", ended: site, rootKind: 5, root: "main", path: [timer, screen])
     heap.watch(owner, scope: "Detail screen")

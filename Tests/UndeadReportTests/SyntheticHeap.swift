@@ -154,6 +154,13 @@ struct SyntheticHeap {
     snapshot.suspects.append(.init(kind: kind, node: UInt32(node), mechanism: UInt32(mechanism), path: path))
   }
 
+  /// What the type of the deallocated owner of a suspect has; nothing in `field` for the type alone.
+  mutating func ownerField(_ node: Node, _ owner: String, _ field: String = "", _ type: String = "") {
+    snapshot.ownerFields.append(
+      .init(
+        node: UInt32(node), owner: strings.intern(owner), field: strings.intern(field), type: strings.intern(type)))
+  }
+
   /// A set that nobody owns, and of which a frame of a thread names the first node.
   mutating func frameSuspects(_ nodes: [Node], thread: UInt32) {
     let path = path(2, "stack of thread \(thread)", thread: thread, [nodes[0]])

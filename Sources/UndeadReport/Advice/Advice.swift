@@ -31,12 +31,13 @@ enum Advice {
   ///   - suspended: where it waits, if it is a task.
   ///   - isOfFrame: whether only a frame of the task holds the object.
   ///   - isOfContinuation: whether a continuation leads to the task.
+  ///   - handles: where its deallocated owner has it.
   static func text(
     for kind: Suspect.Kind, holdsBack: [Reference], suspended: Backtrace?, isOfFrame: Bool = false,
-    isOfContinuation: Bool = false
+    isOfContinuation: Bool = false, handles: DeadOwnerHandles? = nil
   ) -> String? {
     var facts = LeakFacts(heldBy: kind, holdsBack: holdsBack, suspended: suspended)
-    (facts.isOfFrame, facts.isOfContinuation) = (isOfFrame, isOfContinuation)
+    (facts.isOfFrame, facts.isOfContinuation, facts.handles) = (isOfFrame, isOfContinuation, handles)
     return Situation.text(Situation.suspects, facts)
   }
 
@@ -148,16 +149,22 @@ enum Advice {
       + "deinit, which the task prevents), or capture `self` weakly in the task"
   }
 
+  static func taskWithoutField(_ facts: LeakFacts) -> String? {
+    facts.handles?.owner != nil && facts.handles?.fields.isEmpty ?? false ? taskOfDeadOwner(facts) : nil
+  }
+
   static func taskOfDeadOwner(_ facts: LeakFacts) -> String? {
     guard facts.heldBy == .taskOfDeadOwner else { return nil }
     return
-      "the object that the task works for is gone, and did not cancel it: keep the task in a field, and call cancel() in the "
-      + "owner's deinit; or leave the loop when `self` is nil, as by `guard let self else { return }` in each step"
+      "the object that the task works for is gone, and did not cancel it: "
+      + (facts.handles ?? DeadOwnerHandles()).remedy("task")
+      + "; or leave the loop when `self` is nil, as by `guard let self else { return }` in each step"
   }
 
   static func timerOfDeadOwner(_ facts: LeakFacts) -> String? {
     guard facts.heldBy == .timerOfDeadOwner else { return nil }
-    return "the object that the timer fires for is gone, and did not stop it: call cancel() in the owner's deinit"
+    return "the object that the timer fires for is gone, and did not stop it: "
+      + (facts.handles ?? DeadOwnerHandles()).remedy("timer")
   }
 
   // MARK: Leaks

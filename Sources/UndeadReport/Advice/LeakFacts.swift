@@ -27,6 +27,8 @@ struct LeakFacts {
   var isOfFrame = false
   /// True if a continuation leads to the task.
   var isOfContinuation = false
+  /// Where the deallocated owner of a task or timer has it.
+  var handles: DeadOwnerHandles?
   /// From a root to an object that outlived its scope.
   var path: [PathStep] = []
   /// Kind of the use of a deallocated object.

@@ -74,6 +74,7 @@ extension Situation {
 
   /// What only something that fires or waits holds.
   static let suspects = [
+    Situation("task-without-field", Advice.taskWithoutField),
     Situation("task-of-dead-owner", Advice.taskOfDeadOwner),
     Situation("timer-of-dead-owner", Advice.timerOfDeadOwner),
     Situation("running-timer", Advice.heldByTimer),

@@ -7,6 +7,8 @@ struct SuspectBuilder {
   private var frames: FrameNames
   private let ways: Ways
   private let counts: ReferenceCounts
+  /// What the types of deallocated owners have, by the suspect.
+  private let ownerFields: [Snapshot.Index: [Snapshot.OwnerField]]
 
   init(_ snapshot: Snapshot, ways: Ways, counts: ReferenceCounts, names: NodeNames, frames: FrameNames) {
     self.snapshot = snapshot
@@ -16,6 +18,7 @@ struct SuspectBuilder {
     self.frames = frames
     chain = ReferenceChain(snapshot)
     paths = RetainPaths(snapshot)
+    ownerFields = Dictionary(grouping: snapshot.ownerFields, by: \.node)
   }
 
   mutating func build() -> [Suspect] {
@@ -55,6 +58,7 @@ struct SuspectBuilder {
     hash.mix(names.typeHash(of: node))
     for edge in back { hash.mix(names.labelHash(of: edge)) }
     hash.mix(frames.allocationHash(block.stack))
+    let handles = DeadOwnerHandles(ownerFields[record.node] ?? [], of: kind, snapshot.strings)
     if kind == .taskOfDeadOwner, explanation != Snapshot.none { hash.mix(frames.allocationHash(explanation)) }
     let allocation = frames.backtrace(block.stack)
     let suspended = explanation == Snapshot.none ? nil : frames.backtrace(explanation)
@@ -74,7 +78,7 @@ struct SuspectBuilder {
           for: kind, holdsBack: holdsBack, suspended: suspended, isOfFrame: isOfFrame(path, references),
           isOfContinuation: path.contains {
             KnownTypes.holdsContinuation($0) && $0.package == nil && !$0.type.hasPrefix("Swift.Async")
-          }),
+          }, handles: handles),
       test: test)
     if isWeak, !back.isEmpty { suspect.holdsBackWeakly = true }
     suspect.references = references

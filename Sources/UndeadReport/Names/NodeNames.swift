@@ -202,7 +202,7 @@ package struct NodeNames {
 
   /// How the instrument marks a lazy property, and how the compiler does.
   private static let lazyMark = " (lazy)"
-  private static let lazyPrefix = "$__lazy_storage_$_"
+  static let lazyPrefix = "$__lazy_storage_$_"
 
   private static func fallback(for kind: Snapshot.Kind) -> String {
     switch kind {

@@ -30,6 +30,8 @@ public struct LeakSnapshot: Sendable, Equatable {
   /// Objects that one thing alone keeps that fires or waits, and that have no field for it.
   package var keptAlone: [SuspectRecord] = []
   package var owners: [OwnerRecord] = []
+  /// Of suspects of kinds 6 and 7: what the types of the deallocated owners have.
+  package var ownerFields: [OwnerField] = []
   package var notes: [StringID] = []
   package var watched: [WatchedRecord] = []
   package var loopItems: [LoopItem] = []
@@ -53,7 +55,7 @@ public struct LeakSnapshot: Sendable, Equatable {
   /// Leaves only what is known of the process as a whole.
   package mutating func removeFindings() {
     (nodes, edges, paths, steps, suspects, owners) = ([], [], [], [], [], [])
-    keptAlone = []
+    (keptAlone, ownerFields) = ([], [])
     (watched, loopItems, diagnostics, traces, runLoops, refuted) = ([], [], [], [], [], [])
     counters.removeAll { $0.key.hasPrefix("unreachableC") || $0.key.hasPrefix("dropped") }
   }

@@ -257,6 +257,11 @@ struct SnapshotDecoder {
         path: try index(entry, 0, below: snapshot.paths.count, of: "PATHS", allowNone: false), strong: entry.u32(4),
         counted: entry.u32(8), flags: entry.u32(12))
     }
+    snapshot.ownerFields = try entries(.ownerFields) { (entry) throws(SnapshotError) in
+      Snapshot.OwnerField(
+        node: try index(entry, 0, below: nodes, of: "NODES", allowNone: false), owner: try string(entry, 4),
+        field: try string(entry, 8), type: try string(entry, 12))
+    }
     snapshot.suspects = try entries(.suspects) { (entry) throws(SnapshotError) in
       Snapshot.SuspectRecord(
         kind: entry.u32(0), node: try index(entry, 4, below: nodes, of: "NODES", allowNone: false),

@@ -98,6 +98,7 @@ private struct SnapshotEncoder {
     }
     add(.steps, snapshot.steps) { $0.u32($1) }
     add(.owners, snapshot.owners) { $0.u32($1.path, $1.strong, $1.counted, $1.flags) }
+    add(.ownerFields, snapshot.ownerFields) { $0.u32($1.node, $1.owner, $1.field, $1.type) }
     add(.suspects, snapshot.suspects + snapshot.keptAlone) { $0.u32($1.kind, $1.node, $1.mechanism, $1.path) }
   }
 

@@ -184,6 +184,16 @@ extension Snapshot {
     package var flags: UInt32 = 0
   }
 
+  /// A field of the type of an object that a suspect knows weakly, and that is deallocated.
+  package struct OwnerField: Sendable, Hashable {
+    package var node: Index
+    /// The type of the object.
+    package var owner: StringID
+    /// Empty for the type alone.
+    package var field: StringID
+    package var type: StringID
+  }
+
   /// An object that only something that fires or waits holds, and that holds that thing itself; or a block of a set that
   /// nobody owns, but that a thread's frame names.
   package struct SuspectRecord: Sendable, Equatable {

@@ -50,6 +50,10 @@ typedef struct {
 } suspect_entry;
 
 typedef struct {
+  uint32_t node, owner, field, type;
+} owner_field_entry;
+
+typedef struct {
   uint32_t path, strong, counted, flags;
 } owner_entry;
 #define OWNER_SHARED 1u
@@ -156,13 +160,42 @@ static bool loops(const undead_scan_result *result, uint32_t task) {
   return undead_frames_loop(frames, undead_node_frames(result, task, frames, MOST_FRAMES));
 }
 
+static bool is_reported(const undead_writer *writer, const undead_suspect *suspect) {
+  return suspect->kind != UNDEAD_SUSPECT_DEAD_OWNER || loops(writer->result, suspect->mechanism);
+}
+
 static void write_suspects(undead_writer *writer) {
   undead_section *section = undead_section_begin(writer, UNDEAD_SECTION_SUSPECTS, sizeof(suspect_entry));
   for (uint32_t i = 0; i < writer->result->suspect_count; i++) {
     const undead_suspect *suspect = &writer->result->suspects[i];
-    if (suspect->kind == UNDEAD_SUSPECT_DEAD_OWNER && !loops(writer->result, suspect->mechanism)) continue;
+    if (!is_reported(writer, suspect)) continue;
     suspect_entry entry = {suspect->kind, suspect->node, suspect->mechanism, suspect->path};
     undead_section_add(writer, section, &entry);
+  }
+}
+
+typedef struct {
+  undead_writer *writer;
+  undead_section *section;
+  uint32_t node;
+} owner_field_writer;
+
+static void write_owner_field(void *context, const undead_owner_field *field) {
+  owner_field_writer *self = context;
+  undead_string_table *strings = &self->writer->tables.strings;
+  owner_field_entry entry = {self->node, undead_string_add(strings, field->owner), undead_string_add(strings, field->label),
+                             undead_string_add(strings, field->type)};
+  undead_section_add(self->writer, self->section, &entry);
+}
+
+static void write_owner_fields(undead_writer *writer) {
+  owner_field_writer self = {.writer = writer};
+  self.section = undead_section_begin(writer, UNDEAD_SECTION_OWNER_FIELDS, sizeof(owner_field_entry));
+  for (uint32_t i = 0; i < writer->result->suspect_count && !has_failed(writer); i++) {
+    const undead_suspect *suspect = &writer->result->suspects[i];
+    bool dead = suspect->kind == UNDEAD_SUSPECT_DEAD_OWNER || suspect->kind == UNDEAD_SUSPECT_DEAD_OWNER_OF_TIMER;
+    self.node = suspect->node;
+    if (dead && is_reported(writer, suspect)) undead_each_owner_field(&writer->result->nodes[suspect->node], write_owner_field, &self);
   }
 }
 
@@ -231,6 +264,7 @@ void undead_snapshot_serialize(undead_output *output, const undead_check *check,
   write_paths(&writer, check->facts);
   write_owners(&writer);
   write_suspects(&writer);
+  write_owner_fields(&writer);
   undead_section_write_facts(&writer, check->facts);
   undead_heap_sections_write(&writer, check);
   undead_census_write(&writer, check);

@@ -143,5 +143,12 @@ typedef struct {
   uintptr_t function;    // function of the closure value stored in the field, 0 if it is none
 } undead_edge_name;
 void undead_name_edge(const undead_scan_result *result, uint32_t edge, undead_edge_name *name);
+// A field of the type of an object that a closure captured weakly; without label and type it is the object's type alone.
+typedef struct {
+  char owner[512], label[512], type[512];
+} undead_owner_field;
+typedef void (*undead_owner_field_visitor)(void *context, const undead_owner_field *field);
+// Of each such object its type, then its fields.
+void undead_each_owner_field(const undead_node *closure, undead_owner_field_visitor visit, void *context);
 // Symbol or section that owns a global root ("App.cache", module path if unknown).
 size_t undead_name_root(const undead_scan_result *result, uint32_t path, char *text, size_t size);
