@@ -425,10 +425,10 @@ enum Advice {
       + "when the object is done, or make it with passUnretained"
   }
 
-  /// What C code is given: a pointer to the object itself, which is retained.
+  /// What C code is given: a pointer to the object itself, which is retained; not to memory that leads to it.
   private static func pointerToObject(_ facts: LeakFacts) -> String? {
     guard facts.references.count == 1, let reference = facts.references.first, isPointer(reference.fieldType),
-      !reference.field.contains("[")
+      !reference.field.contains("["), !facts.roles.contains(.memory)
     else { return nil }
     return
       "`\(reference.field)` of \(reference.type) is a pointer to an object that was retained by hand: call release() "
