@@ -103,6 +103,13 @@
       #expect(run.exit == 0 && run.text.hasPrefix("true"), "\(run.text)")
     }
 
+    /// A server has caches and connections that live for weeks: they leave pages for others.
+    @Test func whatLivesLongLeavesPagesForTheDead() throws {
+      let run = try Self.run("long-lived", "read", settings: ["UNDEAD_ZOMBIE_COUNT": "64"])
+      #expect(run.exit == 0, "\(run.text)")
+      #expect(run.findings.count == 1)
+    }
+
     /// All pages are taken, or the process may map hardly anything.
     @Test(arguments: [["UNDEAD_ZOMBIE_COUNT": "2"], ["UNDEAD_ZOMBIE_COUNT": "1"]])
     func aFullPoolIsNoHarm(_ settings: [String: String]) throws {

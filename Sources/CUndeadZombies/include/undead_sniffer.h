@@ -57,7 +57,7 @@ typedef struct {
   uint32_t field_offset;           // bytes from the start of the object; UNDEAD_ZOMBIE_NO_FIELD if not known
   uintptr_t object;
   uintptr_t implementation;        // method: the function that would have run; closure: 0; timer target: as given
-  const char *type, *field;        // "App.Poller"; "count", "" if not known
+  const char *type, *field;        // "App.Poller"; "count", of an unowned one "App.Response.request", "" if not known
   int32_t thread, death_thread;    // kernel's ids
   const char *thread_name, *death_thread_name;
   uint64_t access_time, death_time;   // nanoseconds since 1970, good to some milliseconds; death 0 if not known

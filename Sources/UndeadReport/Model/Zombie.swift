@@ -15,7 +15,8 @@ extension LeakReport {
     public var count: Int
     /// 16 hex digits, the same from run to run and machine to machine.
     public var signature: String
-    /// The method that would have run, or the field that was used: `Poller.tick()`.
+    /// The method that would have run, or the field that was used: `Poller.tick()`. Of an unowned reference the field that
+    /// refers to the object: `Response.request`.
     public var member: String?
     /// `read` or `write`; only for fields and overflows.
     package var operation: String?

@@ -22,7 +22,7 @@ struct ZombieBuilder {
     let kind = Self.kinds[event.kind] ?? "kind\(event.kind)"
     let type = event.type.isEmpty ? "unknown type" : NodeNames.clean(event.type)
     let description = ZombieMessage(
-      event: event, kind: kind, type: type, member: Self.member(event, type, names), log: input.log,
+      event: event, kind: kind, type: type, member: Self.member(event, type, &names), log: input.log,
       program: input.program)
     var zombie = Zombie(
       kind: kind, type: type, message: description.text, address: description.address, thread: description.thread.name,
@@ -44,7 +44,12 @@ struct ZombieBuilder {
     9: "overflow",
   ]
 
-  private static func member(_ event: ZombieLog.Event, _ type: String, _ names: ZombieNames) -> String? {
+  private static func member(_ event: ZombieLog.Event, _ type: String, _ names: inout ZombieNames) -> String? {
+    if kinds[event.kind] == "unowned", !event.field.isEmpty {
+      // What a closure or a local function captured lies at offsets like those of fields.
+      let user = names.backtrace(event.access, of: event).frames.first?.symbol ?? ""
+      return user.isEmpty || user.contains(" in ") ? nil : ZombieMember.withoutModule(event.field)
+    }
     if !event.field.isEmpty { return ZombieMember.withoutModule(type) + "." + event.field }
     return names.implementation(of: event).map { ZombieMember.method($0) }
   }

@@ -47,7 +47,7 @@ struct ZombieOptions: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "Most deallocated objects that are kept, by default a million; with --zombie-mode sampled the number of pages "
-        + "for objects that are watched, by default 256.", valueName: "objects"))
+        + "for watched objects that are dead, by default 256.", valueName: "objects"))
   var zombieCount: UInt64?
 
   @Option(

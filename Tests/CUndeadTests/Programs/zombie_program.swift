@@ -212,6 +212,7 @@ func use(_ way: String) {
       if first < 0 { first = status } else if status != first { differ = true }
     }
     print(differ)
+  case "long-lived": living = (0..<500).map { _ in Unmanaged.passRetained(Animal()) }
   case "again":
     for _ in 0..<10_000 { keep(ask(dead { Point() }) { $0.y }) }
   case "method": print(ask(dead { Dog() as Animal }) { $0.speak() })

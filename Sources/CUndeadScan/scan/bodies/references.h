@@ -34,7 +34,7 @@
 
 #define UNDEAD_ANY_TAG_MASK ((1ull << UNDEAD_ADDRESS_BITS) - 8)
 
-typedef struct {
+typedef struct undead_reference {
   uintptr_t address;   // of the byte that is named, without tags; undead_heap_may_hold it
   uintptr_t at;        // where the word lies
   uintptr_t value;     // the word

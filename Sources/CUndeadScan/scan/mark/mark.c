@@ -157,6 +157,7 @@ static inline void visit(void *context, const undead_reference *reference) {
   const reference_source *source = context;
   bool weak = source->marker->weak && undead_is_weak_evidence(reference->evidence);
   undead_evidence doubtful = weak ? reference->evidence : UNDEAD_EVIDENCE_RAW;
+  if (weak && source->block && source->marker->is_idle && source->marker->is_idle(source->marker, reference)) return;
   consider(source->marker, reference->address, origin_of(source->block, reference->at, doubtful));
 }
 

@@ -13,9 +13,12 @@
 #define UNDEAD_WORD_DOUBTED UNDEAD_WORD_MARK_AGAIN
 
 typedef struct undead_marker undead_marker;
+struct undead_reference;
 
 // In a second pass: whether the reference in the block `from` (0: in a root, at `place`) to `to` is left out.
 typedef bool (*undead_cut)(const undead_marker *marker, uintptr_t from, uintptr_t place, uintptr_t to);
+// Whether a doubtful word of a block keeps nothing, whatever the counts say.
+typedef bool (*undead_idle)(const undead_marker *marker, const struct undead_reference *reference);
 
 // What becomes of the blocks that only weak evidence names.
 typedef enum {
@@ -35,7 +38,8 @@ struct undead_marker {
   uint32_t listed_by_place;    // likewise, with UNDEAD_NAMED_BY_PLACE; gone when the block is marked
   undead_weak_mode weak;
   undead_cut cut;              // NULL: none; asked only about blocks with UNDEAD_WORD_SPECIAL
-  void *context;               // for `cut` and `note`
+  undead_idle is_idle;         // NULL: none; in a second pass
+  void *context;               // for `cut`, `is_idle` and `note`
   undead_scan_result *result;  // NULL, or gets the scopes of what only threads lead to
   int32_t caller;              // the thread whose stack and registers are no such roots
   bool only_threads;           // the rest of the roots has been followed

@@ -6,6 +6,7 @@
 #include "runtime/abi.h"
 #include "scan/blocks/address_index.h"
 #include "scan/bodies/references.h"
+#include "scan/suspects/idle_words.h"
 #include "world/images.h"
 #include <assert.h>
 
@@ -121,6 +122,7 @@ static void visit_reference(void *context, const undead_reference *reference) {
   suspect_graph *graph = source->graph;
   if (reference->evidence == UNDEAD_EVIDENCE_NONE) visit_name(source, reference);
   if (reference->evidence == UNDEAD_EVIDENCE_NUMBER || reference->evidence == UNDEAD_EVIDENCE_NONE) return;
+  if (undead_is_idle_word(graph->suspects, reference)) return;
   uintptr_t target = undead_heap_block(graph->heap, reference->address);
   if (!target || target == source->block) return;
   uint32_t to = undead_address_index_of(&graph->index, target);

@@ -7,6 +7,7 @@
 #include "runtime/abi.h"
 #include "scan/bodies/references.h"
 #include "scan/suspects/dead_owners.h"
+#include "scan/suspects/idle_words.h"
 #include "scan/suspects/suspect_graph.h"
 #include "scan/suspects/suspect_handlers.h"
 #include "scan/suspects/suspect_owners.h"
@@ -79,6 +80,7 @@ void undead_suspects_close(undead_suspects *suspects) {
   undead_mark_close(&suspects->again);
   undead_worklist_close(&suspects->members);
   undead_suspect_handlers_close(suspects);
+  undead_idle_words_close(suspects);
   *suspects = (undead_suspects){0};
 }
 
@@ -133,6 +135,10 @@ static bool cut(const undead_marker *marker, uintptr_t from, uintptr_t offset, u
   return undead_is_active_source(suspects, to) && (of_dispatch || is_of_thread(suspects, offset));
 }
 
+static bool is_idle(const undead_marker *marker, const undead_reference *reference) {
+  return undead_is_idle_word(marker->context, reference);
+}
+
 typedef struct {
   undead_suspects *suspects;
   undead_worklist list;
@@ -181,8 +187,10 @@ bool undead_suspects_find(undead_suspects *suspects, const undead_roots *roots) 
   suspects->roots = roots;
   suspects->again = (undead_marker){.bodies = suspects->bodies, .heap = suspects->bodies->heap,
                                     .bit = UNDEAD_WORD_MARK_AGAIN, .within = UNDEAD_WORD_MARK,
-                                    .weak = UNDEAD_WEAK_IS_LISTED, .cut = cut, .context = suspects};
-  if (!undead_suspect_handlers_find(suspects) || !find_owned(suspects) || !undead_mark_roots(&suspects->again, roots)) return false;
+                                    .weak = UNDEAD_WEAK_IS_LISTED, .cut = cut, .is_idle = is_idle,
+                                    .context = suspects};
+  if (!undead_suspect_handlers_find(suspects) || !undead_idle_words_find(suspects)) return false;
+  if (!find_owned(suspects) || !undead_mark_roots(&suspects->again, roots)) return false;
   undead_suspect_owners owners;
   bool ok = undead_suspect_owners_open(&owners, suspects)
     && undead_suspect_graph_search(suspects, &owners, MAX_FOUND, MAX_LINKS);

@@ -10,6 +10,7 @@
 #include "zombies/shared/state.h"
 #include "zombies/catch/stubs_x86_64.h"
 #include "zombies/shared/threads.h"
+#include "zombies/catch/unowned_field.h"
 #include "zombies/reports/waiting.h"
 #include "zombies/classes/zombie_class.h"
 #include <signal.h>
@@ -96,7 +97,8 @@ static undead_zombie_kind kind_of(uint32_t function) {
   return function >= UNDEAD_SWIFT_RELEASE ? UNDEAD_ZOMBIE_RELEASE : UNDEAD_ZOMBIE_RETAIN;
 }
 
-uintptr_t undead_zombie_touched(uintptr_t object, uint32_t function, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+uintptr_t undead_zombie_touched(uintptr_t object, uint32_t function, uintptr_t pc, uintptr_t sp, uintptr_t bp,
+                                const undead_kept_registers *kept) {
   if ((intptr_t)object <= 0) return undead_swift_real[function];
   object &= UNDEAD_REFERENCE_BITS;
   undead_zombie_kind kind = kind_of(function);
@@ -106,6 +108,11 @@ uintptr_t undead_zombie_touched(uintptr_t object, uint32_t function, uintptr_t p
   // Retaining and releasing what is dead changes nothing: the budget alone decides how long it is kept.
   if (use.kind == UNDEAD_ZOMBIE_RETAIN) return undead_zombie_retained(&use) ? go_on(0) : 0;
   if (use.kind == UNDEAD_ZOMBIE_RELEASE) return undead_zombie_released(&use) ? go_on(0) : 0;
+  if (use.kind == UNDEAD_ZOMBIE_UNOWNED) {
+    undead_unowned_field found = undead_find_unowned_field(object, pc, sp, bp, kept);
+    use.owner = found.isa;
+    use.owner_field = found.field;
+  }
   undead_zombie_used(&use, false);
   // The runtime itself stops the program, with a message of its own.
   if (kind == UNDEAD_ZOMBIE_UNOWNED) return undead_swift_real[function];

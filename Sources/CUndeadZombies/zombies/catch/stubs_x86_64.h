@@ -20,6 +20,11 @@ typedef struct {
   uintptr_t rdi, rsi, rdx, rcx, r8, r9, rax, r12, self, async_context, rbx, r10, r15, pc, sp, bp;
 } undead_message_registers;
 
+// At the call, those that calls preserve.
+typedef struct {
+  uintptr_t rbx, r12, r13, r14, r15;
+} undead_kept_registers;
+
 #define UNDEAD_STOP_HERE 1u   // the stub executes ud2
 
 // Called by the stubs: return the function to jump to with the registers as they were, or UNDEAD_STOP_HERE.
@@ -28,6 +33,7 @@ uintptr_t undead_zombie_record_message(undead_message_registers *registers, uint
 // Returns 0 or UNDEAD_STOP_HERE.
 uintptr_t undead_zombie_destroyed(uintptr_t object, uintptr_t pc, uintptr_t sp, uintptr_t bp);
 // Of the functions of watching_x86_64.c: a function to go on with, 0 to return the argument, UNDEAD_STOP_HERE.
-uintptr_t undead_zombie_touched(uintptr_t object, uint32_t function, uintptr_t pc, uintptr_t sp, uintptr_t bp);
+uintptr_t undead_zombie_touched(uintptr_t object, uint32_t function, uintptr_t pc, uintptr_t sp, uintptr_t bp,
+                                const undead_kept_registers *kept);
 
 #pragma GCC visibility pop

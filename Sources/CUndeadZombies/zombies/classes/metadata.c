@@ -132,25 +132,63 @@ undead_vtable undead_metadata_vtable(uintptr_t isa) {
   return (undead_vtable){0};
 }
 
-static const char *field_of_class(uintptr_t isa, uint32_t offset, uint32_t *best) {
+// The stored properties that a class itself declares.
+typedef struct {
+  uintptr_t records;
+  uint32_t count, vector;   // the offset of property k is the word `vector` + k of the metadata
+} class_fields;
+
+static class_fields fields_of(uintptr_t isa) {
   uintptr_t descriptor = word_at(isa + ABI_CLASS_DESCRIPTOR);
   uintptr_t fields = relative_at(descriptor + ABI_DESCRIPTOR_FIELDS);
   uint32_t count = u32_at(descriptor + ABI_CLASS_DESCRIPTOR_FIELD_COUNT);
   uint32_t vector = u32_at(descriptor + ABI_CLASS_DESCRIPTOR_FIELD_VECTOR);
   if (u32_at(descriptor) & ABI_CONTEXT_RESILIENT_SUPERCLASS) vector += resilient_words(descriptor);
-  if (!vector || count > MAX_FIELDS) return NULL;
-  if (!undead_pages_are_readable(fields, ABI_FIELDS_RECORDS + count * (size_t)ABI_FIELD_RECORD_BYTES)) return NULL;
-  if (u32_at(fields + ABI_FIELDS_COUNT) != count) return NULL;
-  if (((uint64_t)vector + count) * 8 > u32_at(isa + ABI_CLASS_SIZE)) return NULL;
+  if (!vector || count > MAX_FIELDS) return (class_fields){0};
+  if (!undead_pages_are_readable(fields, ABI_FIELDS_RECORDS + count * (size_t)ABI_FIELD_RECORD_BYTES)) return (class_fields){0};
+  if (u32_at(fields + ABI_FIELDS_COUNT) != count) return (class_fields){0};
+  if (((uint64_t)vector + count) * 8 > u32_at(isa + ABI_CLASS_SIZE)) return (class_fields){0};
+  return (class_fields){fields + ABI_FIELDS_RECORDS, count, vector};
+}
+
+static uint32_t offset_of(uintptr_t isa, const class_fields *fields, uint32_t index) {
+  return (uint32_t)word_at(isa + ((uint64_t)fields->vector + index) * 8);
+}
+
+static const char *field_of_class(uintptr_t isa, uint32_t offset, uint32_t *best) {
+  class_fields fields = fields_of(isa);
   const char *name = NULL;
-  for (uint32_t i = 0; i < count; i++) {
-    uint32_t start = (uint32_t)word_at(isa + ((uint64_t)vector + i) * 8);
+  for (uint32_t i = 0; i < fields.count; i++) {
+    uint32_t start = offset_of(isa, &fields, i);
     // Fields of size 0 have the offset of the next one, which comes later.
     if (start < ABI_OBJECT_HEADER || start > offset || start < *best) continue;
     *best = start;
-    name = text_at(relative_at(fields + ABI_FIELDS_RECORDS + (uintptr_t)i * ABI_FIELD_RECORD_BYTES + ABI_FIELD_RECORD_NAME));
+    name = text_at(relative_at(fields.records + (uintptr_t)i * ABI_FIELD_RECORD_BYTES + ABI_FIELD_RECORD_NAME));
   }
   return name;
+}
+
+// Names of types may have zero bytes in the addresses of other types. An unowned one ends with "Xo".
+static bool is_name_of_unowned(uintptr_t type) {
+  enum { LONGEST = 1024, FIRST_LONG_REFERENCE = 0x18, LAST_REFERENCE = 0x1F };
+  for (uintptr_t at = type; at < type + LONGEST && undead_page_is_readable(at); at++) {
+    uint8_t byte = *(const uint8_t *)at;
+    if (!byte) return at >= type + 2 && !memcmp((const void *)(at - 2), "Xo", 2);
+    if (byte <= LAST_REFERENCE) at += byte >= FIRST_LONG_REFERENCE ? 8 : 4;
+  }
+  return false;
+}
+
+bool undead_metadata_is_unowned(uintptr_t isa, uint32_t offset) {
+  for (int depth = 0; depth < MAX_CLASS_DEPTH && undead_metadata_is_class(isa); depth++) {
+    class_fields fields = fields_of(isa);
+    for (uint32_t i = 0; i < fields.count; i++) {
+      if (offset_of(isa, &fields, i) != offset) continue;
+      if (is_name_of_unowned(relative_at(fields.records + (uintptr_t)i * ABI_FIELD_RECORD_BYTES + ABI_FIELD_RECORD_TYPE))) return true;
+    }
+    isa = word_at(isa + ABI_CLASS_SUPER);
+  }
+  return false;
 }
 
 const char *undead_metadata_field(uintptr_t isa, uint32_t offset) {

@@ -23,6 +23,8 @@ uint32_t undead_metadata_misread(void);
 
 // The stored property of `isa` or of a superclass that holds `offset`, "" if it is not known.
 const char *undead_metadata_field(uintptr_t isa, uint32_t offset);
+// Whether an `unowned` stored property begins there.
+bool undead_metadata_is_unowned(uintptr_t isa, uint32_t offset);
 
 // The module's name and the type's, without generic arguments, of a class: two texts of the image. "" if unknown.
 void undead_metadata_names(uintptr_t isa, const char **module, const char **name);

@@ -1,7 +1,8 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-// Slots wait in a queue for their next block: those that were never used, then the dead, in the order of their deaths. One of the
-// first quarter is taken, at random, so that a slot stays dead for as long as possible and nobody can foresee which one comes next.
+// A block has a page of its own for as long as it lives. The dead wait in a queue of `kept_count` for the next block: one of its first
+// quarter is taken, at random, so that a slot stays dead for as long as possible and nobody can foresee which one comes next. Until
+// the queue is full, slots that were never used are taken: many times as many, as what lives long would soon have all.
 #include "zombies/kept/pool.h"
 #include "glibc/layout.h"
 #include "platform/memory/memory.h"
@@ -18,11 +19,12 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SLOT_BYTES = 2 * UNDEAD_PAGE, ALIGNMENT = 16, MOST_PAGES = 1 << 14 };
+enum { SLOT_BYTES = 2 * UNDEAD_PAGE, ALIGNMENT = 16, SLOTS_FOR_A_DEAD = 16, MOST_SLOTS = 1 << 14 };
 
 static undead_fenced_slot *slots;
 static uint16_t *queue;             // a ring of `slot_count` numbers
-static uint32_t slot_count, waiting_first, waiting_count;
+static uint32_t slot_count, kept_count, waiting_first, waiting_count;   // the first is a power of two
+static uint32_t used_count;         // of slots; the others were never used
 static undead_bounded_lock lock;
 static undead_fenced_counters counters;
 static uint32_t dice = 1;
@@ -70,7 +72,8 @@ bool undead_fenced_prepare(uint32_t pages) {
   if (undead_chosen_blocks.bytes) return true;
   if (!pages) return false;
   int saved = errno;
-  slot_count = pages < MOST_PAGES ? pages : MOST_PAGES;
+  kept_count = pages < MOST_SLOTS ? pages : MOST_SLOTS;
+  for (slot_count = 1; slot_count < MOST_SLOTS && slot_count / SLOTS_FOR_A_DEAD < kept_count;) slot_count *= 2;
   size_t bytes = (size_t)slot_count * SLOT_BYTES + UNDEAD_PAGE;
   if (!slots) slots = undead_map(slot_count * (sizeof *slots + sizeof *queue));
   void *range = slots ? mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
@@ -80,8 +83,6 @@ bool undead_fenced_prepare(uint32_t pages) {
     done = undead_registry_leaf_slow(at) && undead_registry_leaf_slow((uintptr_t)range + bytes - 1);
   if (done) {
     queue = (uint16_t *)(slots + slot_count);
-    for (uint32_t i = 0; i < slot_count; i++) queue[i] = (uint16_t)i;
-    waiting_count = slot_count;
     dice = (uint32_t)undead_ticks() | 1;
     madvise(range, bytes, MADV_NOHUGEPAGE);
     undead_chosen_blocks.low = (uintptr_t)range;
@@ -97,7 +98,14 @@ bool undead_fenced_prepare(uint32_t pages) {
 
 static uint16_t *waiting_at(uint32_t place) { return &queue[(waiting_first + place) % slot_count]; }
 
+static undead_fenced_slot *take_unused(void) {
+  static uint32_t first, step;
+  if (!step) first = dice >> 8, step = dice | 1;   // odd: it comes to all of them
+  return &slots[(first + step * used_count++) % slot_count];
+}
+
 static undead_fenced_slot *take_slot(void) {
+  if (waiting_count < kept_count && used_count < slot_count) return take_unused();
   if (!waiting_count) return NULL;
   dice = dice * 1664525 + 1013904223;
   uint16_t *chosen = waiting_at((uint32_t)((uint64_t)dice * (waiting_count / 4 + 1) >> 32)), *first = waiting_at(0);

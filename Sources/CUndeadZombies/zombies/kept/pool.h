@@ -42,7 +42,7 @@ typedef struct {
   uint64_t chosen, dead_now, full;   // `full`: not chosen for lack of a slot or of memory
 } undead_fenced_counters;
 
-// Makes a pool of so many pages, once. False without memory.
+// Makes a pool, once, with pages for so many dead blocks, and more for those that live. False without memory.
 bool undead_fenced_prepare(uint32_t pages);
 // Memory for a block of the pool; NULL (counted) if it is too large, or there is no slot.
 void *undead_fenced_allocate(size_t size, uintptr_t isa, const undead_fenced_frames *allocation);

@@ -14,6 +14,7 @@
 #include "zombies/shared/threads.h"
 #include <errno.h>
 #include <linux/futex.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -28,6 +29,7 @@ typedef struct {
   undead_dead dead;
   const char *note;
   uint64_t now;          // CLOCK_MONOTONIC_COARSE, at the use
+  char owner_field[512];   // "App.Response.request"
   char thread_name[UNDEAD_THREAD_NAME_BYTES], death_thread_name[UNDEAD_THREAD_NAME_BYTES];
   uintptr_t allocation[FRAMES], deallocation[FRAMES], access[FRAMES];
 } report;
@@ -93,6 +95,12 @@ static void add_death(report *r) {
   r->zombie.deallocation_count = undead_backtrace_frames(dead->deallocation, r->deallocation, FRAMES);
 }
 
+static void add_owner(report *r, const undead_zombie_use *use) {
+  const undead_zombie_class *owner = undead_zombie_class_of(use->owner);
+  int length = owner ? snprintf(r->owner_field, sizeof r->owner_field, "%s.%s", owner->name, use->owner_field) : 0;
+  if (length > 0 && (size_t)length < sizeof r->owner_field) r->zombie.field = r->owner_field;
+}
+
 static void fill_in(report *r, const undead_zombie_use *use, uint64_t count) {
   undead_zombie *zombie = &r->zombie;
   r->now = nanoseconds(CLOCK_MONOTONIC_COARSE);
@@ -121,6 +129,7 @@ static void fill_in(report *r, const undead_zombie_use *use, uint64_t count) {
   const undead_zombie_class *class = use->class ? use->class : r->dead.class;
   if (class && !class->is_context && use->field_offset != UNDEAD_ZOMBIE_NO_FIELD)
     zombie->field = undead_metadata_field(class->original, use->field_offset);
+  if (use->owner) add_owner(r, use);
   add_access(r, use);
 }
 

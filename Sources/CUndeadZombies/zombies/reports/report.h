@@ -14,6 +14,8 @@ typedef struct {
   uintptr_t pc, sp, bp;                     // where: the return address, and the caller's registers behind it
   const uintptr_t *async_context;           // of an async method, else NULL
   const undead_dead *dead;                  // what is known of the object, NULL: to be looked up
+  uintptr_t owner;                          // unowned: isa of the object that has `owner_field`; 0: not known
+  const char *owner_field;
 } undead_zombie_use;
 
 // One report in memory of its own, in the log already.

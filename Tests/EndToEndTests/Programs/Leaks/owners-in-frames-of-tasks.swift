@@ -9,6 +9,7 @@
 // EXPECT suspect kind=heldByTask types=App.Waiting count=1
 // EXPECT suspect kind=heldByTask types=App.Strong count=1
 // FLAGS -parse-as-library
+// HEADER ../Support/waiting.h
 import Synchronization
 
 let numbers = Mutex<[AsyncStream<Int>.Continuation]>([])
@@ -18,7 +19,10 @@ func stream() -> AsyncStream<Int> { AsyncStream { next in numbers.withLock { $0.
 class Owner: @unchecked Sendable {
   var sum = 0
   func take(_ number: Int) { sum += number }
-  func run() async { for await number in stream() { take(number) } }
+  func run() async {
+    arrive()
+    for await number in stream() { take(number) }
+  }
 }
 class Keeper: Owner, @unchecked Sendable { var task: Task<Void, any Error>? }
 final class Guarded: Keeper, @unchecked Sendable {
@@ -26,6 +30,7 @@ final class Guarded: Keeper, @unchecked Sendable {
     let numbers = stream()
     task = Task { [weak self] in
       guard let self else { return }
+      arrive()
       for await number in numbers { self.take(number) }
     }
   }
@@ -37,7 +42,10 @@ actor Actor {
   var task: Task<Void, Never>?
   var sum = 0
   func start() { task = Task { [weak self] in await self?.run() } }
-  func run() async { for await number in stream() { sum += number } }
+  func run() async {
+    arrive()
+    for await number in stream() { sum += number }
+  }
 }
 final class Group: Keeper, @unchecked Sendable {
   func start() {
@@ -51,6 +59,7 @@ final class Sleeper: Keeper, @unchecked Sendable {
   func start() {
     task = Task { [weak self] in
       guard let self else { return }
+      arrive()
       while true {
         try await ContinuousClock().sleep(for: .seconds(1000))
         self.take(1)
@@ -65,6 +74,7 @@ final class Waiting: Keeper, @unchecked Sendable {
   func start() {
     task = Task { [weak self] in
       guard let self else { return }
+      arrive()
       self.take(await withCheckedContinuation { next in waiting.withLock { $0.append(next) } })
     }
   }
@@ -76,7 +86,7 @@ final class Alone: Owner, @unchecked Sendable {
   func start() { Task { await run() } }
 }
 @inline(never) @_optimize(none) func use(_ objects: [AnyObject]) {}
-@inline(never) func start() async throws {
+@inline(never) func start() async {
   let (a, b, c, d) = (Guarded(), Method(), Actor(), Group())
   let (e, f, g, h, i) = (Sleeper(), Detached(), Waiting(), Strong(), Alone())
   a.start()
@@ -88,13 +98,12 @@ final class Alone: Owner, @unchecked Sendable {
   g.start()
   h.start()
   i.start()
-  // Each has to be there until its task has begun.
-  try await Task.sleep(for: .milliseconds(200))
+  // Each has to be there until its task waits.
+  wait_until_waiting(9)
   use([a, b, c, d, e, f, g, h, i])
 }
 @main struct Main {
-  static func main() async throws {
-    try await start()
-    try await Task.sleep(for: .milliseconds(100))
+  static func main() async {
+    await start()
   }
 }

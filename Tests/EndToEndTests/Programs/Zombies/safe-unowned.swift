@@ -1,5 +1,5 @@
 // The runtime stops this one by itself; the report adds who made the object and who let it go.
-// EXPECT zombie kind=unowned type=App.Account allocated=makeAccount freed=dropAccount used=owner
+// EXPECT zombie kind=unowned type=App.Account member=Card.account allocated=makeAccount freed=dropAccount used=owner
 // EXPECT crash
 final class Account {
   var name = "a"
@@ -8,6 +8,7 @@ final class Account {
 final class Card {
   unowned let account: Account
   init(_ account: Account) { self.account = account }
+  @inline(never) func owner() -> String { account.name }
 }
 
 @inline(never) @_optimize(none) func done() {}
@@ -16,9 +17,8 @@ final class Card {
   account = nil
   done()
 }
-@inline(never) @_optimize(none) func owner(_ card: Card) -> String { card.account.name }
 
 var account: Account? = makeAccount()
 let card = Card(account!)
 dropAccount(&account)
-print(owner(card))
+print(card.owner())
