@@ -42,6 +42,7 @@ void undead_recheck_begin(void) {
   if (!text || !undead_text_parse(text, &interval) || interval <= 0) return;
   sigset_t all, before;
   sigfillset(&all);
+  sigdelset(&all, SIGPROF);   // stops this thread, too, where ptrace is denied
   undead_change_signal_mask(SIG_SETMASK, &all, &before);
   undead_call_on_thread(check_again_and_again, NULL);
   undead_change_signal_mask(SIG_SETMASK, &before, NULL);
