@@ -80,6 +80,9 @@ import Testing
       message { ($0.kind, $0.implementation, $0.fieldOffset) = (4, 0, 24) }
         == "read of the word at offset 24 of \(object)\(death)")
     #expect(message { $0.kind = 5 } == "unowned reference to \(object) was used\(death)")
+    #expect(
+      message { ($0.kind, $0.field) = (5, "App.Screen.poller") }
+        == "unowned reference Screen.poller to \(object) was used\(death)")
     #expect(message { $0.kind = 6 } == "cast of \(object)\(death)")
     #expect(message { ($0.kind, $0.type) = (7, "closure context") }.hasPrefix("use of freed closure context 0x"))
     #expect(message { $0.kind = 8 } == "Poller.tick() is due for \(object)\(death)")

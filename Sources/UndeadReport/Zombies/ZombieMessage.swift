@@ -81,7 +81,9 @@ struct ZombieMessage {
       let offset = event.fieldOffset.map { " at offset \($0)" } ?? ""
       return "\(event.flags & 1 != 0 ? "write" : "read")\(offset), behind the end of "
         + (age == nil ? "\(type) \(address)" : object)
-    case "unowned": return "unowned reference \(member.map { "\($0) " } ?? "")to \(object) was used"
+    case "unowned":
+      let field = event.field.isEmpty ? "" : member.map { "\($0) " } ?? ""
+      return "unowned reference \(field)to \(object) was used"
     case "cast": return "cast of \(object)"
     case "closure": return "use of \(object)"
     case "timerTarget": return (member.map { "\($0) is due" } ?? "timer fired") + " for \(object)"

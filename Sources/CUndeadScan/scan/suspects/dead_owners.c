@@ -34,6 +34,7 @@ static bool is_proxy(undead_bodies *bodies, uintptr_t block, undead_kind kind) {
   if (kind != UNDEAD_KIND_CLASS) return false;
   undead_body body;
   undead_body_of(bodies, block, undead_block_size(block), &body);
+  if (!body.layout) return false;
   uintptr_t first = block + ABI_OBJECT_HEADER, end = block + body.layout->word_count * 8ull;
   for (uintptr_t at = first; at < end; at += 8)
     if (undead_body_evidence(&body, at) != UNDEAD_EVIDENCE_NONE) return false;
