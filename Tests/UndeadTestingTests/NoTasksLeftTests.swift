@@ -62,15 +62,6 @@ private func expectLeft(_ words: String, _ body: () -> Void) {
     expectLeft("asyncAfter") { DispatchQueue.global().asyncAfter(deadline: .now() + 1000) {} }
   }
 
-  @Test func blocksOfQueuesThatDoNotGoOn() {
-    let (suspended, inactive) = (DispatchQueue(label: "a"), DispatchQueue(label: "b", attributes: .initiallyInactive))
-    suspended.suspend()
-    for queue in [suspended, inactive] { expectLeft("block that waits in a suspended queue") { queue.async {} } }
-    suspended.resume()
-    inactive.activate()
-    for queue in [suspended, inactive] { queue.sync {} }
-  }
-
   /// A sleep that is cancelled leaves a task of the runtime behind, until its time has come.
   @Test func whatEndsInTimeIsNothing() async {
     let value = await assertNoTasksLeft {
@@ -83,7 +74,6 @@ private func expectLeft(_ words: String, _ body: () -> Void) {
       timer.resume()
       timer.cancel()
       DispatchQueue.global().async {}
-      DispatchQueue(label: "serial").async {}
       return await number
     }
     #expect(value == 7)

@@ -33,21 +33,17 @@ bool undead_scope_may_have_leaks(uint32_t scope, uint32_t mark, const void *hold
 #define UNDEAD_LEFT_FRAMES 48
 typedef struct {
   uint32_t kind;           // UNDEAD_LEFT_*
-  uint32_t status;         // of a task: the flags of its status; of a block: UNDEAD_LEFT_SUSPENDED, UNDEAD_LEFT_BUSY or 0
+  uint32_t status;         // of a task: the flags of its status
   uint32_t scope;          // as undead_scope_of_block returns it; of no thread
   uint32_t frame_count;
-  uintptr_t frames[UNDEAD_LEFT_FRAMES];   // where a task waits, where a timer, call or block was made, what a thread does
+  uintptr_t frames[UNDEAD_LEFT_FRAMES];   // where a task waits, where a timer or call was made, what a thread does
 } undead_left_work;
 #define UNDEAD_LEFT_TASK 1u
 #define UNDEAD_LEFT_TIMER 2u
 #define UNDEAD_LEFT_CALL 3u      // asyncAfter
 #define UNDEAD_LEFT_THREAD 4u
-#define UNDEAD_LEFT_BLOCK 5u     // put on a serial or concurrent queue, where it waits
-#define UNDEAD_LEFT_SUSPENDED 1u // the queue is suspended, or never was activated
-#define UNDEAD_LEFT_BUSY 2u      // the queue runs something else
 
-// Tasks that have not ended, timers and delayed calls of libdispatch that are to come, and blocks that wait in queues, of what was
-// allocated in scopes since `mark`:
+// Tasks that have not ended, and timers and delayed calls of libdispatch that are to come, of what was allocated in scopes since `mark`:
 // at most `max`. The program goes on meanwhile. Returns their number.
 uint32_t undead_left_work_since(uint32_t mark, undead_left_work *list, uint32_t max);
 

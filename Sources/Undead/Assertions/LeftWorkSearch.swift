@@ -127,7 +127,7 @@ extension AssertionSite {
     // They may end, and what waits for them: a test that blocks a thread of the pool may itself be what they wait for.
     if left.contains(where: \.isQueued), !left.contains(where: \.isRunning) {
       let seconds = LeftWorkSearch.patience.components.seconds
-      return skip("what it started has waited \(seconds) s for its turn: other tests keep all threads busy")
+      return skip("tasks of it have waited \(seconds) s for their turn: other tests keep all threads busy")
     }
     fail(search.message(left, directory: Self.directory))
   }

@@ -5,24 +5,17 @@ package struct LeftWork: Sendable, Hashable {
   package enum Kind: UInt32, Sendable {
     case task = 1
     case timer, call, thread
-    /// A block that was put on a queue.
-    case block
   }
 
   package var kind: Kind
-  /// Flags of a task's status, see ``TaskState``; of a block what its queue is: 1 suspended, 2 busy, 0 for one that waits for a thread.
+  /// Flags of a task's status, see ``TaskState``.
   package var status: UInt32
   /// Return addresses.
   package var frames: [UInt64]
-  /// True for a task that has a thread, and a block whose queue has one: it may end by itself.
-  package var isRunning: Bool {
-    kind == .block ? status == Self.busy : kind == .task && status & TaskState.Flag.running != 0
-  }
-  /// True for what waits for its turn: nobody can say whether it ends when it has had one.
-  package var isQueued: Bool {
-    kind == .block ? status == 0 : kind == .task && !isRunning && status & TaskState.Flag.enqueued != 0
-  }
-  private static let busy: UInt32 = 2
+  /// True for a task that has a thread: it may end by itself.
+  package var isRunning: Bool { kind == .task && status & TaskState.Flag.running != 0 }
+  /// True for a task that waits for its turn: nobody can say whether it ends when it has had one.
+  package var isQueued: Bool { kind == .task && !isRunning && status & TaskState.Flag.enqueued != 0 }
 
   package init(kind: Kind, status: UInt32 = 0, frames: [UInt64]) {
     self.kind = kind
@@ -55,7 +48,7 @@ extension FailureText {
       let place: TextLine = own.map { " in \(StackText.function($0))\(StackText.place($0, options))" } ?? ""
       let (words, advice) = words(work, backtrace)
       lines.append("  \(Quantity.grouped(count)) \u{D7} \(words)\(place)")
-      if work.kind == .task, work.status & TaskState.Flag.cancelled != 0 { lines.append("      was cancelled") }
+      if work.status & TaskState.Flag.cancelled != 0 { lines.append("      was cancelled") }
       for (number, row) in StackText.wrapped(advice, width: 100).enumerated() {
         lines.append("      \(number == 0 ? "advice" : "      ")     \(TextLine(row))")
       }
@@ -72,17 +65,6 @@ extension FailureText {
     case .call:
       return (
         "call that is still to come (asyncAfter), made", "keep it as a DispatchWorkItem, and cancel() it at the end"
-      )
-    case .block where work.isRunning:
-      return (
-        "block that waits in a queue for others to end, made",
-        "see what keeps the queue busy, and wait for that at the end"
-      )
-    case .block where work.isQueued:
-      return ("block that waits in a queue for a thread, made", "wait for it at the end, as by queue.sync {}")
-    case .block:
-      return (
-        "block that waits in a suspended queue, made", "call resume() or activate() on the queue, and wait for it"
       )
     case .thread: return ("thread that still runs", "have it end, and wait for that")
     case .task: break

@@ -1,6 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-// What a scope started and has not ended: tasks, timers, calls and blocks of libdispatch, threads. It looks at the records of blocks and at a few
+// What a scope started and has not ended: tasks, timers and calls of libdispatch, threads. It looks at the records of blocks and at a few
 // words of each, read by the kernel: the program runs meanwhile, and may free them.
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -9,7 +9,6 @@
 #include "record/scopes.h"
 #include "runtime/abi.h"
 #include "runtime/layout.h"
-#include "session/check/left_blocks.h"
 #include "undead_assertions.h"
 #include "undead_backtraces.h"
 #include "unwind/backtrace.h"
@@ -102,18 +101,6 @@ static bool visit(void *context, uintptr_t block, uint32_t *word) {
   return search->count < search->max;
 }
 
-static void note_block(void *context, uintptr_t block, uint32_t status) {
-  work_search *search = context;
-  const uint32_t *word = search->count < search->max && block % 16 == 0 ? undead_registry_slot(block) : NULL;
-  uint32_t backtrace = word ? __atomic_load_n(word, __ATOMIC_ACQUIRE) & UNDEAD_WORD_BACKTRACE : 0;
-  uint32_t scope = undead_scope_of_backtrace(backtrace);
-  if (!scope) return;
-  undead_left_work *work = &search->list[search->count];
-  *work = (undead_left_work){.kind = UNDEAD_LEFT_BLOCK, .scope = scope, .status = status};
-  work->frame_count = undead_backtrace_frames(backtrace, work->frames, UNDEAD_LEFT_FRAMES);
-  if (is_made_by_program(work)) search->count++;
-}
-
 uint32_t undead_left_work_since(uint32_t mark, undead_left_work *list, uint32_t max) {
   int saved_errno = errno;
   work_search search = {.list = list, .max = max};
@@ -126,7 +113,6 @@ uint32_t undead_left_work_since(uint32_t mark, undead_left_work *list, uint32_t 
     search.after = undead_symbol_address(dispatch, "_dispatch_source_type_after", NULL);
   }
   if (max) undead_registry_each_recent(mark, visit, &search);
-  if (max && dispatch) undead_left_blocks_each(dispatch, note_block, &search);
   undead_unlock_checks();
   errno = saved_errno;
   return search.count;

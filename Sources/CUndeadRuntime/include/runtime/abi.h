@@ -230,15 +230,6 @@ enum {
   ABI_CONTINUATION_BYTES = ABI_CONTINUATION_OTHER + 8,
   // Of its flags, its first word unless that is the address of a class.
   ABI_CONTINUATION_ALLOCATED = 0x100,
-  ABI_CONTINUATION_BLOCK = 0x10,
-  ABI_CONTINUATION_FLAGS = 0x1000,   // all flags are below
-
-  // libdispatch, queue_internal.h: dispatch_lane_s.
-  ABI_QUEUE_TARGET = 0x18,         // do_targetq
-  ABI_QUEUE_STATE = 0x38,          // dq_state, u64
-  ABI_QUEUE_ITEMS = 0x68,          // dq_items_head
-  ABI_QUEUE_SUSPENDED_SHIFT = 55,  // bits of the state from here on: it is suspended or inactive
-  ABI_QUEUE_OWNER = 0x3FFFFFFF,    // bits of the state: the thread that runs what is in the queue
 
   // ABI/Task.h: AsyncContext.
   ABI_ASYNC_CONTEXT_PARENT = 0,
