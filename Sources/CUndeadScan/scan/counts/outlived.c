@@ -117,6 +117,12 @@ static bool find_members(outlived_search *self) {
   return true;
 }
 
+// What a library made (a timer, a channel) may be held by its records: then these are the answer, not the cycle.
+static bool may_be_held_by_library(const outlived_search *self, uintptr_t block) {
+  const undead_layout *layout = undead_body_layout(self->bodies, word_at(block));
+  return layout && layout->kind == UNDEAD_KIND_CLASS && !layout->user_type && !layout->storage;
+}
+
 static void list_own_cycle(outlived_search *self, uintptr_t object) {
   undead_tally *tally = &self->tally;
   undead_tallied *own = undead_tally_find(tally, object);
@@ -124,8 +130,10 @@ static void list_own_cycle(outlived_search *self, uintptr_t object) {
   if (!own || !is_explained(self, own)) return;
   own->wanted = 1;
   if (!find_members(self)) return;
-  for (uint32_t i = 0; self->by_counts && i < tally->count; i++)
-    if (tally->blocks[i].wanted && !undead_tally_is_counted(tally, &tally->blocks[i])) return;
+  for (uint32_t i = 0; self->by_counts && i < tally->count; i++) {
+    if (!tally->blocks[i].wanted) continue;
+    if (!undead_tally_is_counted(tally, &tally->blocks[i]) || may_be_held_by_library(self, tally->blocks[i].block)) return;
+  }
   for (uint32_t i = 0; i < tally->count; i++)
     if (tally->blocks[i].wanted) list_block(self, tally->blocks[i].block);
 }

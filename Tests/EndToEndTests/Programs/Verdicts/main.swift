@@ -155,7 +155,7 @@ let cancellation = DispatchSource.makeSignalSource(signal: SIGUSR1, queue: .glob
   }
 }
 
-/// Tasks that have waited for continuations, and wait for the only thread of the pool now.
+/// Tasks that have waited for continuations, and wait for threads of the pool behind more tasks than it has threads.
 func waitForAThread(_ count: Int) {
   let (waits, isBusy, never) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
   @Sendable func block() { never.wait() }
@@ -168,11 +168,14 @@ func waitForAThread(_ count: Int) {
     }
   }
   for _ in 0..<count { waits.wait() }
-  Task.detached {
-    isBusy.signal()
-    block()
+  let threads = ProcessInfo.processInfo.activeProcessorCount
+  for _ in 0..<8 * threads {
+    Task.detached {
+      isBusy.signal()
+      block()
+    }
   }
-  isBusy.wait()
+  for _ in 0..<threads { isBusy.wait() }
   for continuation in continuations { continuation.resume() }
 }
 
