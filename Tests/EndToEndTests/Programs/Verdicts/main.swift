@@ -158,15 +158,13 @@ let cancellation = DispatchSource.makeSignalSource(signal: SIGUSR1, queue: .glob
 /// Tasks that have waited for continuations, and wait for threads of the pool behind more tasks than it has threads.
 func waitForAThread(_ count: Int) {
   let (waits, isBusy, never) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+  let lock = NSLock()
   @Sendable func block() { never.wait() }
-  for _ in 0..<count {
-    Task.detached {
-      await withCheckedContinuation {
-        continuations.append($0)
-        waits.signal()
-      }
-    }
+  @Sendable func keep(_ continuation: CheckedContinuation<Void, Never>) {
+    lock.withLock { continuations.append(continuation) }
+    waits.signal()
   }
+  for _ in 0..<count { Task.detached { await withCheckedContinuation { keep($0) } } }
   for _ in 0..<count { waits.wait() }
   let threads = ProcessInfo.processInfo.activeProcessorCount
   for _ in 0..<8 * threads {
