@@ -158,15 +158,15 @@ let cancellation = DispatchSource.makeSignalSource(signal: SIGUSR1, queue: .glob
 /// Tasks that have waited for continuations, and wait for threads of the pool behind more tasks than it has threads.
 func waitForAThread(_ count: Int) {
   let (waits, isBusy, never) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-  let lock = NSLock()
+  let list = DispatchQueue(label: "list")
   @Sendable func block() { never.wait() }
   @Sendable func keep(_ continuation: CheckedContinuation<Void, Never>) {
-    lock.withLock { continuations.append(continuation) }
+    list.sync { continuations.append(continuation) }
     waits.signal()
   }
   for _ in 0..<count { Task.detached { await withCheckedContinuation { keep($0) } } }
   for _ in 0..<count { waits.wait() }
-  let threads = ProcessInfo.processInfo.activeProcessorCount
+  let threads = sysconf(Int32(_SC_NPROCESSORS_ONLN))
   for _ in 0..<8 * threads {
     Task.detached {
       isBusy.signal()
