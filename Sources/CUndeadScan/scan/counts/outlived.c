@@ -28,8 +28,15 @@ typedef struct {
   uint32_t at;              // index of the block whose words are looked at
 } outlived_search;
 
+// What a library made (a timer, a channel) may be held by its records: then these are the answer, not the cycle.
+static bool may_be_held_by_library(const outlived_search *self, uintptr_t block) {
+  const undead_layout *layout = undead_body_layout(self->bodies, word_at(block));
+  return layout && layout->kind == UNDEAD_KIND_CLASS && !layout->user_type && !layout->storage;
+}
+
 static bool is_explained(const outlived_search *self, const undead_tallied *tallied) {
-  return undead_tally_explains(&self->tally, tallied) && (!self->by_counts || undead_tally_is_counted(&self->tally, tallied));
+  if (!undead_tally_explains(&self->tally, tallied)) return false;
+  return !self->by_counts || (undead_tally_is_counted(&self->tally, tallied) && !may_be_held_by_library(self, tallied->block));
 }
 
 static void keep(outlived_search *self, undead_tallied *tallied) {
@@ -115,12 +122,6 @@ static bool find_members(outlived_search *self) {
     }
   }
   return true;
-}
-
-// What a library made (a timer, a channel) may be held by its records: then these are the answer, not the cycle.
-static bool may_be_held_by_library(const outlived_search *self, uintptr_t block) {
-  const undead_layout *layout = undead_body_layout(self->bodies, word_at(block));
-  return layout && layout->kind == UNDEAD_KIND_CLASS && !layout->user_type && !layout->storage;
 }
 
 static void list_own_cycle(outlived_search *self, uintptr_t object) {
