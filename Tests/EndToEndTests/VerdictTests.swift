@@ -146,4 +146,18 @@ import UndeadTestSupport
     #expect(waiting.waitsIn?.symbol.contains("waitInAllWays") == true)
     #expect(waiting.resumedBy?.first?.root?.name == "App.continuations", "\(waiting)")
   }
+
+  /// Threads of the pool are no actor, and tasks that have not begun are no sleeps.
+  @Test func tasksThatWaitForAThread() async throws {
+    let (outcome, directory) = try await run(
+      """
+      start ./app tasks queued
+      $tool tasks $program -f json -o tasks.json || exit 92
+      kill -9 $program; wait $program 2> /dev/null; true
+      """)
+    try #require(outcome.ending == .exit(0), "\(outcome.errors)")
+    let report = try JSONDecoder().decode(TaskReport.self, from: Data(directory.contents("tasks.json").utf8))
+    #expect(report.groups.filter { $0.state == .queued }.map(\.count).contains(20), "\(report.groups)")
+    #expect(!report.groups.contains { $0.state == .actor || $0.state == .sleep }, "\(report.groups)")
+  }
 }

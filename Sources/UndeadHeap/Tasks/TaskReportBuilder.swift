@@ -138,7 +138,8 @@ private struct TaskTally {
   private static func state(of task: HeapFile.Task, _ symbols: HeapSymbols) -> TaskState {
     let backtrace = task.stack == Snapshot.none ? nil : symbols.backtrace(task.stack)
     let own = backtrace?.firstOwnFrame
-    if let backtrace, own == nil, !backtrace.frames.isEmpty, task.status & TaskState.Flag.ended == 0 { return .sleep }
+    let isSuspended = task.status & (TaskState.Flag.ended | TaskState.Flag.enqueued) == 0
+    if let backtrace, own == nil, !backtrace.frames.isEmpty, isSuspended { return .sleep }
     return TaskState(
       status: task.status, dependency: task.dependency,
       frames: backtrace?.frames.prefix { $0 != own }.map(\.symbol) ?? [])

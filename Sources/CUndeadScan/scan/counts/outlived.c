@@ -24,7 +24,7 @@ typedef struct {
   undead_worklist alive;
   undead_worklist *found;
   uint32_t reached;         // bit of blocks whose paths are known
-  bool by_counts;           // only counts explain a block
+  bool by_counts;           // only counts explain a block, and none that a library made
   uint32_t at;              // index of the block whose words are looked at
 } outlived_search;
 
@@ -34,9 +34,12 @@ static bool may_be_held_by_library(const outlived_search *self, uintptr_t block)
   return layout && layout->kind == UNDEAD_KIND_CLASS && !layout->user_type && !layout->storage;
 }
 
-static bool is_explained(const outlived_search *self, const undead_tallied *tallied) {
-  if (!undead_tally_explains(&self->tally, tallied)) return false;
+static bool is_decided(const outlived_search *self, const undead_tallied *tallied) {
   return !self->by_counts || (undead_tally_is_counted(&self->tally, tallied) && !may_be_held_by_library(self, tallied->block));
+}
+
+static bool is_explained(const outlived_search *self, const undead_tallied *tallied) {
+  return undead_tally_explains(&self->tally, tallied) && is_decided(self, tallied);
 }
 
 static void keep(outlived_search *self, undead_tallied *tallied) {
@@ -131,10 +134,8 @@ static void list_own_cycle(outlived_search *self, uintptr_t object) {
   if (!own || !is_explained(self, own)) return;
   own->wanted = 1;
   if (!find_members(self)) return;
-  for (uint32_t i = 0; self->by_counts && i < tally->count; i++) {
-    if (!tally->blocks[i].wanted) continue;
-    if (!undead_tally_is_counted(tally, &tally->blocks[i]) || may_be_held_by_library(self, tally->blocks[i].block)) return;
-  }
+  for (uint32_t i = 0; i < tally->count; i++)
+    if (tally->blocks[i].wanted && !is_decided(self, &tally->blocks[i])) return;
   for (uint32_t i = 0; i < tally->count; i++)
     if (tally->blocks[i].wanted) list_block(self, tally->blocks[i].block);
 }

@@ -106,7 +106,7 @@ struct Poller {
     if published >= 0 { published = undead_loop_replace(published, undead_loop_poll_create()) }
   }
 
-  /// A descriptor that is readable whenever the poll has something to report, -1 if there are none left. Whoever waits for it
+  /// A descriptor that is readable whenever the poll has something to report, -1 if there are none left. Who waits for it
   /// goes on to do so when the poll is opened anew.
   mutating func publish() -> Int32 {
     guard published < 0, open() else { return published }

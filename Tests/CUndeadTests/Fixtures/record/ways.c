@@ -160,7 +160,7 @@ static void stack_beside_other_memory(void) {
   munmap(memory, BELOW + STACK);
 }
 
-// What a thread tags in a scope is reported as such, and does not grow for ever where more backtraces take turns than it remembers.
+// What a thread tags in a scope is reported as such, and does not grow without end where more backtraces take turns than it remembers.
 static void scoped_nodes(void) {
   enum { FIRST = 1000, MANY = 5 * UNDEAD_MOST_UNLISTED };
   static undead_scoped_nodes known;

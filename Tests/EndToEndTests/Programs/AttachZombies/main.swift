@@ -1,4 +1,4 @@
-// A server that knows neither of the tool nor of its bug: it uses a session after its end when it is told to.
+// A server that knows neither the tool nor its bug: on request it uses a session after its end.
 import Glibc
 
 final class Session {

@@ -155,6 +155,28 @@ let cancellation = DispatchSource.makeSignalSource(signal: SIGUSR1, queue: .glob
   }
 }
 
+/// Tasks that have waited for continuations, and wait for threads of the pool behind more tasks than it has threads.
+func waitForAThread(_ count: Int) {
+  let (waits, isBusy, never) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+  let list = DispatchQueue(label: "list")
+  @Sendable func block() { never.wait() }
+  @Sendable func keep(_ continuation: CheckedContinuation<Void, Never>) {
+    list.sync { continuations.append(continuation) }
+    waits.signal()
+  }
+  for _ in 0..<count { Task.detached { await withCheckedContinuation { keep($0) } } }
+  for _ in 0..<count { waits.wait() }
+  let threads = sysconf(Int32(_SC_NPROCESSORS_ONLN))
+  for _ in 0..<8 * threads {
+    Task.detached {
+      isBusy.signal()
+      block()
+    }
+  }
+  for _ in 0..<threads { isBusy.wait() }
+  for continuation in continuations { continuation.resume() }
+}
+
 func work() {
   func follow(_ model: Model) {
     let feed = Feed()
@@ -192,6 +214,7 @@ func work() {
   case ("nothing", "large"): do { _ = (0..<20).map { [UInt8](repeating: UInt8($0), count: 10_000_000) } }
   case ("growth", "table"): for _ in 0..<20_000 { table[table.count] = [UInt8](repeating: 1, count: 500) }
   case ("tasks", "states"): MainActor.assumeIsolated { waitInAllWays(20) }
+  case ("tasks", "queued"): waitForAThread(20)
   case ("tasks", _):
     startTasks(50, follow, keeps: false)
     startTasks(30, { $0.count() }, keeps: false)
@@ -212,8 +235,8 @@ func resident() -> Int {
 }
 
 work()
-if CommandLine.arguments[1] == "tasks" {
-  // The main actor's tasks run until they wait.
+if CommandLine.arguments[1] == "tasks", CommandLine.arguments[2] != "queued" {
+  // The main actor's tasks run until they wait. This needs a thread of the pool.
   for _ in 0..<10 { await Task.yield() }
 }
 print("ready")
