@@ -49,65 +49,53 @@ extension HeapBuilder {
   /// The file as its reader sees it.
   package func file() throws -> HeapFile { try HeapFile(decoding: encoded()) }
 
-  private static func entries<T>(_ items: [T], _ write: (inout ByteWriter, T) -> Void) -> [UInt8] {
-    var writer = ByteWriter()
+  private static func entries<T>(_ items: [T], _ write: (inout SnapshotWriter, T) -> Void) -> [UInt8] {
+    var writer = SnapshotWriter()
     for item in items { write(&writer, item) }
     return writer.bytes
   }
 
-  private static func write(_ writer: inout ByteWriter, _ place: HeapFile.Place) {
+  private static func write(_ writer: inout SnapshotWriter, _ place: HeapFile.Place) {
     writer.u32(place.holder, place.offset, place.label, place.declaredType, place.strength, place.flags)
     writer.u64(place.function)
   }
 
-  private static func write(_ writer: inout ByteWriter, _ task: HeapFile.Task) {
+  private static func write(_ writer: inout SnapshotWriter, _ task: HeapFile.Task) {
     writer.u64(task.address, task.parent, task.group, task.waitsFor)
     let last = UInt32(task.dependency.rawValue) | UInt32(task.priority) << 8 | UInt32(task.flags) << 16
     writer.u32(task.id, task.name, task.stack, task.status, last, 0, 0, 0)
   }
 
-  private static func write(_ writer: inout ByteWriter, _ place: HeapFile.Allocations) {
+  private static func write(_ writer: inout SnapshotWriter, _ place: HeapFile.Allocations) {
     writer.u32(place.stack, 0)
     writer.u64(place.samples, place.objects)
     writer.u64(place.bytes, place.sampledBytes)
   }
 
-  private static func write(_ writer: inout ByteWriter, _ root: HeapFile.Root) {
+  private static func write(_ writer: inout SnapshotWriter, _ root: HeapFile.Root) {
     writer.u32(root.kind, root.name)
     writer.u64(root.address)
     writer.u32(root.thread, root.flags)
   }
 
-  private static func write(_ writer: inout ByteWriter, _ line: HeapFile.MemoryLine) {
+  private static func write(_ writer: inout SnapshotWriter, _ line: HeapFile.MemoryLine) {
     writer.u32(line.name, line.kind)
     writer.u64(line.resident, line.reserved)
   }
 
-  private static func write(_ writer: inout ByteWriter, _ generation: HeapFile.Generation) {
+  private static func write(_ writer: inout SnapshotWriter, _ generation: HeapFile.Generation) {
     writer.u32(generation.number, generation.name)
     writer.u64(generation.time)
   }
 
-  private static func write(_ writer: inout ByteWriter, _ line: HeapFile.CensusLine) {
+  private static func write(_ writer: inout SnapshotWriter, _ line: HeapFile.CensusLine) {
     writer.u32(line.type, 0)
     writer.u64(line.count, line.bytes)
   }
 }
 
-/// Little-endian numbers and the varints of heap files.
-package struct ByteWriter {
-  package var bytes: [UInt8] = []
-
-  package init() {}
-
-  package mutating func u32(_ values: UInt32...) {
-    for value in values { withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) } }
-  }
-
-  package mutating func u64(_ values: UInt64...) {
-    for value in values { withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) } }
-  }
-
+/// The varints of heap files.
+extension SnapshotWriter {
   package mutating func varint(_ value: UInt64) {
     var rest = value
     while rest >= 0x80 {
@@ -126,7 +114,7 @@ private struct Streams {
   private let order: [Int]
   private var ranks: [Int]
   private var shapes: [[UInt64]: UInt64] = [:]
-  private var shapeWriter = ByteWriter()
+  private var shapeWriter = SnapshotWriter()
   private let counted: [UInt32]
 
   init(_ heap: HeapBuilder) {
@@ -148,7 +136,7 @@ private struct Streams {
   var shapeEntries: [UInt8] { shapeWriter.bytes }
 
   mutating func graph() -> [UInt8] {
-    var writer = ByteWriter()
+    var writer = SnapshotWriter()
     var last: UInt64 = 0
     for (rank, number) in order.enumerated() {
       let block = heap.blocks[number]
@@ -196,7 +184,7 @@ private struct Streams {
   }
 
   func holders(_ fields: [StringID]) -> [UInt8] {
-    var writer = ByteWriter()
+    var writer = SnapshotWriter()
     for (holder, field) in zip(heap.holders, fields) {
       writer.u32(UInt32(ranks[holder.block]), holder.descriptor, field, 0)
     }
@@ -204,7 +192,7 @@ private struct Streams {
   }
 
   func rootWords() -> [UInt8] {
-    var writer = ByteWriter()
+    var writer = SnapshotWriter()
     for (number, edge) in sortedRootEdges.enumerated() {
       guard let words = edge.words else { continue }
       writer.u64(UInt64(number))
@@ -214,7 +202,7 @@ private struct Streams {
   }
 
   func rootEdges() -> [UInt8] {
-    var writer = ByteWriter()
+    var writer = SnapshotWriter()
     var last = 0
     for edge in sortedRootEdges {
       writer.zigzag(edge.root - last)

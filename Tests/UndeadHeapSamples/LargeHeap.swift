@@ -27,7 +27,7 @@ package enum LargeHeap {
     let sites = stacks.map { HeapFile.Site(stack: $0) }
     let sizes: [UInt64] = [48, UInt64(sessions) * 24, 64, 80, 96, 48]
     let shapes = Array(zip([cache, table] + indices, sizes))
-    var graph = ByteWriter()
+    var graph = SnapshotWriter()
     graph.bytes.reserveCapacity(sessions * 64)
     graph.varint(0x5500_4000_0000 / 16)
     add(&graph, shape: 0, links: [(0, 1)])
@@ -47,7 +47,7 @@ package enum LargeHeap {
       graph.varint(7)
       add(&graph, shape: 5, site: 4, links: [(6, -3)])
     }
-    var entries = (shapes: ByteWriter(), sites: ByteWriter(), places: ByteWriter(), roots: ByteWriter())
+    var entries = (shapes: SnapshotWriter(), sites: SnapshotWriter(), places: SnapshotWriter(), roots: SnapshotWriter())
     for (type, size) in shapes {
       entries.shapes.u32(type, HeapFile.Shape.reached)
       entries.shapes.u64(size)
@@ -61,7 +61,7 @@ package enum LargeHeap {
     entries.roots.u32(HeapFile.Root.global, base.intern("App.cache"))
     entries.roots.u64(0x9000)
     entries.roots.u32(0, 0)
-    var edges = ByteWriter()
+    var edges = SnapshotWriter()
     edges.zigzag(0)
     edges.varint(0)
     base.count("heapBlocks", UInt64(2 + 4 * sessions))
@@ -76,7 +76,7 @@ package enum LargeHeap {
   }
 
   private static func add(
-    _ writer: inout ByteWriter, shape: UInt64, site: UInt64 = 0, links: [(place: UInt64, distance: Int)]
+    _ writer: inout SnapshotWriter, shape: UInt64, site: UInt64 = 0, links: [(place: UInt64, distance: Int)]
   ) {
     writer.varint(shape)
     writer.varint(site)
@@ -88,7 +88,7 @@ package enum LargeHeap {
   }
 
   private static func add(
-    _ writer: inout ByteWriter, shape: UInt64, count: Int, _ link: (Int) -> (place: UInt64, distance: Int)
+    _ writer: inout SnapshotWriter, shape: UInt64, count: Int, _ link: (Int) -> (place: UInt64, distance: Int)
   ) {
     writer.varint(shape)
     writer.varint(0)

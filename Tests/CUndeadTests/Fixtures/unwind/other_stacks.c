@@ -371,7 +371,7 @@ static void interrupt_on_alternate_stacks(void) {
   enter(&context);
 }
 
-// Captures are interrupted at any moment by others.
+// Captures are interrupted at any moment by others, and those again.
 static void be_interrupted_by_timer(void) {
   handled = 0;
   unsigned seed = 1;
@@ -382,7 +382,7 @@ static void be_interrupted_by_timer(void) {
 }
 
 static void interrupt_by_timer(void) {
-  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK};
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK | SA_NODEFER};
   sigaction(SIGVTALRM, &action, NULL);
   handler_depth = 1;
   struct itimerval often = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
