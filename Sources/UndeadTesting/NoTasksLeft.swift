@@ -45,6 +45,8 @@ public nonisolated(nonsending) func assertNoTasksLeft<Output, Failure: Error>(
 /// @Test(.noTasksLeft) func pollerStops() { ... }
 /// ```
 public struct NoTasksLeftTrait: TestTrait, SuiteTrait, TestScoping {
+  @TaskLocal private static var isRunning = false
+
   /// True: the trait of a suite is one of all tests in it.
   public var isRecursive: Bool { true }
 
@@ -55,9 +57,9 @@ public struct NoTasksLeftTrait: TestTrait, SuiteTrait, TestScoping {
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
     // A test with the trait in a suite with the trait needs it once.
-    if NoTasksLeftTest.isRunning { return try await function() }
+    if Self.isRunning { return try await function() }
     let site = Site(location: test.sourceLocation)
-    try await NoTasksLeftTest.$isRunning.withValue(true) {
+    try await Self.$isRunning.withValue(true) {
       try await site.assertNoTasksLeft(grace: defaultGrace, function)
     }
   }
@@ -66,8 +68,4 @@ public struct NoTasksLeftTrait: TestTrait, SuiteTrait, TestScoping {
 extension Trait where Self == NoTasksLeftTrait {
   /// Records an issue for what a test, or any test of a suite, has started and not ended.
   public static var noTasksLeft: NoTasksLeftTrait { NoTasksLeftTrait() }
-}
-
-private enum NoTasksLeftTest {
-  @TaskLocal static var isRunning = false
 }

@@ -40,6 +40,8 @@ public nonisolated(nonsending) func assertNoZombies<Output, Failure: Error>(
 /// @Test(.noZombies) func pollerStops() { ... }
 /// ```
 public struct NoZombiesTrait: TestTrait, SuiteTrait, TestScoping {
+  @TaskLocal private static var isRunning = false
+
   /// True: the trait of a suite is one of all tests in it.
   public var isRecursive: Bool { true }
 
@@ -50,17 +52,13 @@ public struct NoZombiesTrait: TestTrait, SuiteTrait, TestScoping {
     for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
   ) async throws {
     // A test with the trait in a suite with the trait needs it once.
-    if NoZombiesTest.isRunning { return try await function() }
+    if Self.isRunning { return try await function() }
     let site = Site(location: test.sourceLocation)
-    try await NoZombiesTest.$isRunning.withValue(true) { try await site.assertNoZombies(function) }
+    try await Self.$isRunning.withValue(true) { try await site.assertNoZombies(function) }
   }
 }
 
 extension Trait where Self == NoZombiesTrait {
   /// Records an issue for each use of a dead object in a test, or in every test of a suite.
   public static var noZombies: NoZombiesTrait { NoZombiesTrait() }
-}
-
-private enum NoZombiesTest {
-  @TaskLocal static var isRunning = false
 }

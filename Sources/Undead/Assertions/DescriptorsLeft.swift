@@ -45,7 +45,7 @@ package struct DescriptorsLeft {
       let numbers = Set(opened.intersection(Self.open()).map(\.number))
       let left = OpenDescriptor.all(of: "self").filter { numbers.contains($0.number) }
       guard !left.isEmpty else { return nil }
-      let lines = left.map { "\n  \(Self.padded("\($0.number)")) \($0.kind.rawValue)  \($0.target)" }
+      let lines = left.map { "\n  \(Quantity.right("\($0.number)", 4)) \($0.kind.rawValue)  \($0.target)" }
       return "\(Quantity.of(left.count, "descriptor")) left open:\(lines.prefix(Self.most).joined())"
         + (left.count > Self.most ? "\n  ... \(left.count - Self.most) more" : "")
     #else
@@ -53,9 +53,7 @@ package struct DescriptorsLeft {
     #endif
   }
 
-  private static let most = 20
-  private static func padded(_ text: String) -> String { String(repeating: " ", count: max(0, 4 - text.count)) + text }
-}
+  private static let most = 20}
 
 extension AssertionSite {
   /// Fails if something that the body opens is open after it.

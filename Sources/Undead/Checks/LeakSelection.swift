@@ -109,11 +109,6 @@ struct LeakSelection {
   }
 }
 
-extension Snapshot.Node {
-  /// True if it leaked, or hangs off something that leaked.
-  var isUnreachable: Bool { state == .leaked || state == .raw || state == .support }
-}
-
 extension Snapshot {
   /// Code addresses of what is listed, as they are looked up.
   fileprivate var shownAddresses: [UInt64] {

@@ -4,12 +4,12 @@ import UndeadSystem
 /// The libraries that name stacks of C memory.
 package struct HeapModules {
   /// File names; the first one is that of code in no module.
-  package private(set) var names = ["unknown code"]
+  package var names: [String] { numbered.all }
   /// By index of STACKS, and at the end for blocks without one: index of `names`.
   private var ofStack: [UInt32]
   private let modules: [Snapshot.Module]
   private let snapshot: Snapshot
-  private var numbers: [String: UInt32] = [:]
+  private var numbered = Numbered<String>()
 
   private static let notKnown = UInt32.max
 
@@ -17,6 +17,7 @@ package struct HeapModules {
     self.snapshot = snapshot
     modules = snapshot.modules.sorted { $0.low < $1.low }
     ofStack = Array(repeating: Self.notKnown, count: snapshot.stacks.count)
+    _ = numbered.number("unknown code")
   }
 
   /// Number of the module of the frame that allocated: the innermost that is none of malloc's own helpers.
@@ -33,7 +34,7 @@ package struct HeapModules {
         break
       }
     }
-    let number = (found ?? first).map { add($0) } ?? 0
+    let number = (found ?? first).map { numbered.number($0) } ?? 0
     ofStack[Int(stack)] = number
     return number
   }
@@ -41,13 +42,6 @@ package struct HeapModules {
   package mutating func name(ofStack stack: Snapshot.Index) -> String {
     let number = Int(module(ofStack: stack))
     return names[number]
-  }
-
-  private mutating func add(_ name: String) -> UInt32 {
-    if let number = numbers[name] { return number }
-    names.append(name)
-    numbers[name] = UInt32(names.count - 1)
-    return UInt32(names.count - 1)
   }
 
   /// `strdup` and `operator new` allocate for their callers.

@@ -111,29 +111,22 @@ package struct HeapTables {
   /// By the module that declares the type; memory without a type by the library that allocated it.
   package mutating func modulesTable() -> [HeapRow] {
     let keys = HeapKeys(heap)
-    var names: [String] = []
-    var numbers: [String: UInt32] = [:]
+    var names = Numbered<String>()
     var ofGroup = [UInt32?](repeating: nil, count: heap.types.groups.count)
-    func number(_ name: String) -> UInt32 {
-      if let known = numbers[name] { return known }
-      names.append(name)
-      numbers[name] = UInt32(names.count - 1)
-      return UInt32(names.count - 1)
-    }
     for block in 0..<heap.graph.count {
       let group = heap.group(block)
       if group == Int(heap.types.raw) || group == Int(heap.types.foreign) {
-        keys.keys[block] = number(modules.name(ofStack: heap.graph.stack(block)))
+        keys.keys[block] = names.number(modules.name(ofStack: heap.graph.stack(block)))
       } else if let known = ofGroup[group] {
         keys.keys[block] = known
       } else {
-        let found = number(Self.module(ofType: heap.types.groups[group]))
+        let found = names.number(Self.module(ofType: heap.types.groups[group]))
         ofGroup[group] = found
         keys.keys[block] = found
       }
     }
-    let tally = HeapTally(heap, keys: UnsafeBufferPointer(keys.keys), keyCount: names.count)
-    return rows(names, tally)
+    let tally = HeapTally(heap, keys: UnsafeBufferPointer(keys.keys), keyCount: names.all.count)
+    return rows(names.all, tally)
   }
 
   /// "App.Session" -> "App"; what the compiler and the runtime make has none.

@@ -14,36 +14,25 @@ struct GrowthNames {
     var place: UInt32
   }
 
-  private(set) var types: [TypeName] = []
   /// By type: what it keeps for an owner; nil for types that are no storage.
   private(set) var storage: [HeapTypes.Storage?] = []
-  private(set) var places: [HeapLocations.Name] = []
-  private(set) var keys: [Key] = []
-  private var typeNumbers: [TypeName: UInt32] = [:]
-  private var placeNumbers: [HeapLocations.Name: UInt32] = [:]
-  private var keyNumbers: [Key: UInt32] = [:]
+  private var numberedTypes = Numbered<TypeName>()
+  private var numberedPlaces = Numbered<HeapLocations.Name>()
+  private var numberedKeys = Numbered<Key>()
+
+  var types: [TypeName] { numberedTypes.all }
+  var places: [HeapLocations.Name] { numberedPlaces.all }
+  var keys: [Key] { numberedKeys.all }
 
   mutating func number(_ type: TypeName, _ storage: HeapTypes.Storage?) -> UInt32 {
-    if let known = typeNumbers[type] { return known }
-    types.append(type)
-    self.storage.append(storage)
-    typeNumbers[type] = UInt32(types.count - 1)
-    return UInt32(types.count - 1)
+    let number = numberedTypes.number(type)
+    if number == self.storage.count { self.storage.append(storage) }
+    return number
   }
 
-  mutating func number(_ place: HeapLocations.Name) -> UInt32 {
-    if let known = placeNumbers[place] { return known }
-    places.append(place)
-    placeNumbers[place] = UInt32(places.count - 1)
-    return UInt32(places.count - 1)
-  }
+  mutating func number(_ place: HeapLocations.Name) -> UInt32 { numberedPlaces.number(place) }
 
-  mutating func number(_ key: Key) -> UInt32 {
-    if let known = keyNumbers[key] { return known }
-    keys.append(key)
-    keyNumbers[key] = UInt32(keys.count - 1)
-    return UInt32(keys.count - 1)
-  }
+  mutating func number(_ key: Key) -> UInt32 { numberedKeys.number(key) }
 }
 
 /// One of the two heaps that are compared, with its blocks by what they have in common with the other one.

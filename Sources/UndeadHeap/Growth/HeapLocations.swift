@@ -37,7 +37,8 @@ package final class HeapLocations {
   private var numbers: [Link: UInt32] = [:]
   private var rootNames: [UInt32: String] = [:]
   private var rootNumbers: [String: UInt32] = [:]
-  private var labels = LabelNames()
+  /// As reports show them.
+  private var labels = Numbered<String>()
 
   package init(_ heap: LoadedHeap) {
     self.heap = heap
@@ -101,18 +102,12 @@ package final class HeapLocations {
     var next = UInt32(place)
     while true {
       let link = links[Int(next)]
-      if link.label != LabelNames.none { fields.append(labels.texts[Int(link.label)]) }
+      if link.label != Self.none { fields.append(labels.all[Int(link.label)]) }
       if link.above == Self.none {
         let type = rootNames[next] ?? heap.types.groups[Int(link.owner)].name
-        return Name(type: type, field: Self.joined(fields.reversed()))
+        return Name(type: type, field: HeapContainers.joined(fields.reversed()))
       }
       next = link.above
-    }
-  }
-
-  private static func joined(_ labels: [String]) -> String {
-    labels.reduce(into: "") { text, label in
-      text += text.isEmpty || label.hasPrefix("[") || label.hasPrefix(".") ? label : ".\(label)"
     }
   }
 
@@ -146,7 +141,7 @@ package final class HeapLocations {
     default: name = root.name.isEmpty ? root.kind : root.name
     }
     if let known = rootNumbers[name] { return known }
-    links.append(Link(above: Self.none, owner: Self.none, label: LabelNames.none))
+    links.append(Link(above: Self.none, owner: Self.none, label: Self.none))
     let place = UInt32(links.count - 1)
     rootNames[place] = name
     rootNumbers[name] = place
@@ -164,19 +159,4 @@ enum FoundationTypes {
 
   private static let collections: Set<String> = Set(
     ["Array", "Dictionary", "Set", "OrderedSet"].flatMap { ["Foundation.NS\($0)", "Foundation.NSMutable\($0)"] })
-}
-
-/// The labels of places as reports show them, each once.
-private struct LabelNames {
-  static let none = UInt32.max
-
-  private(set) var texts: [String] = []
-  private var numbers: [String: UInt32] = [:]
-
-  mutating func number(_ text: String) -> UInt32 {
-    if let known = numbers[text] { return known }
-    texts.append(text)
-    numbers[text] = UInt32(texts.count - 1)
-    return UInt32(texts.count - 1)
-  }
 }

@@ -21,9 +21,9 @@ package enum MergedHeapText {
     ]
     for row in merged.types.prefix(rows) {
       let numbers = [
-        padded(Quantity.bytes(row.retainedBytes.total), 12), padded(Quantity.grouped(row.count.total), 12),
-        padded("\(row.hosts)/\(hosts)", 8), padded(Quantity.grouped(row.count.min), 11),
-        padded(Quantity.grouped(row.count.median), 11), padded(Quantity.grouped(row.count.max), 11),
+        Quantity.right(Quantity.bytes(row.retainedBytes.total), 12), Quantity.right(Quantity.grouped(row.count.total), 12),
+        Quantity.right("\(row.hosts)/\(hosts)", 8), Quantity.right(Quantity.grouped(row.count.min), 11),
+        Quantity.right(Quantity.grouped(row.count.median), 11), Quantity.right(Quantity.grouped(row.count.max), 11),
       ]
       let module = row.module.map { " (\($0))" } ?? ""
       lines.append("\(numbers.joined())  \(TextStyle.type.apply(Number.readable(row.type)))\(module)")
@@ -45,9 +45,5 @@ package enum MergedHeapText {
         " (\(Quantity.bytes(values.min)) to \(Quantity.bytes(values.max)), median \(Quantity.bytes(values.median)))"
     }
     return text
-  }
-
-  private static func padded(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.count)) + text
   }
 }

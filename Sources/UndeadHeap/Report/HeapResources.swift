@@ -128,7 +128,7 @@ package enum ResourcesText {
         first.type.map {
           "\(PathText.type("\(Number.readable($0))"))\(first.field.map { PathText.field(".\($0)") } ?? "")"
         } ?? "nobody: no object is known to have the number"
-      lines.append("  \(HeapNumber.right(Quantity.grouped(group.count), 7)) \u{D7} \(first.kind)  \(holder)")
+      lines.append("  \(Quantity.right(Quantity.grouped(group.count), 7)) \u{D7} \(first.kind)  \(holder)")
       lines.append("            \(TextLine(targets(group)))")
       if first.retainPath.first?.root != nil {
         lines.append("            kept by \(HeapDiffText.path(first.retainPath, options))")
@@ -146,12 +146,12 @@ package enum ResourcesText {
     var lines = [PathText.heading("\(Quantity.grouped(rows.count)) threads"), ""]
     lines.append(
       PathText.faint(
-        "  \(HeapNumber.right("retained", 10))\(HeapNumber.right("resident", 12))\(HeapNumber.right("stack", 12))  thread"
+        "  \(Quantity.right("retained", 10))\(Quantity.right("resident", 12))\(Quantity.right("stack", 12))  thread"
       ))
     for group in groups.prefix(limit) {
       let first = group[0]
       func sum(_ bytes: (HeapReport.ThreadRow) -> Int, _ width: Int) -> String {
-        HeapNumber.right(Quantity.bytes(group.total(bytes)), width)
+        Quantity.right(Quantity.bytes(group.total(bytes)), width)
       }
       let name =
         group.count == 1 ? "\(first.id) \(first.name)" : "\(Quantity.grouped(group.count)) \u{D7} \(first.name)"

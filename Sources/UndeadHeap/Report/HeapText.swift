@@ -68,7 +68,7 @@ package struct HeapText {
 
   private mutating func addSampledSites(_ sampleBytes: Int, _ limit: Int) {
     func line(_ bytes: String, _ count: String, _ name: TextLine) -> TextLine {
-      "  \(HeapNumber.right(bytes, 20))\(HeapNumber.right(count, 22))  \(name)"
+      "  \(Quantity.right(bytes, 20))\(Quantity.right(count, 22))  \(name)"
     }
     lines.append(PathText.faint(line("own bytes, about", "count, about", "allocated")))
     for row in report.sites.prefix(limit) {
@@ -103,7 +103,7 @@ package struct HeapText {
     let title = view == .root ? "root" : view == .site ? "allocated" : view.rawValue
     let hasBytes = view != .root
     func line(_ retained: String, _ bytes: String, _ count: String, _ name: TextLine) -> TextLine {
-      "  \(HeapNumber.right(retained, 10))\(hasBytes ? HeapNumber.right(bytes, 12) : "")\(HeapNumber.right(count, 12))  \(name)"
+      "  \(Quantity.right(retained, 10))\(hasBytes ? Quantity.right(bytes, 12) : "")\(Quantity.right(count, 12))  \(name)"
     }
     lines.append(PathText.faint(line("retained", "own bytes", view == .root ? "blocks" : "count", TextLine(title))))
     for row in rows.prefix(limit) {
@@ -183,9 +183,9 @@ package struct HeapText {
       lines.append("  \(number == 0 ? "advice: " : "        ")\(TextLine(row))")
     }
     lines.append("")
-    lines.append("  \(HeapNumber.right(Quantity.bytes(report.summary.residentBytes), 10))  resident memory, of which")
+    lines.append("  \(Quantity.right(Quantity.bytes(report.summary.residentBytes), 10))  resident memory, of which")
     for (bytes, words) in parts(verdict) where bytes > 0 {
-      lines.append("  \(HeapNumber.right(Quantity.bytes(bytes), 10))  \(words)")
+      lines.append("  \(Quantity.right(Quantity.bytes(bytes), 10))  \(words)")
     }
     lines.append("")
     addPins(verdict)
@@ -222,7 +222,7 @@ package struct HeapText {
       let site =
         ReportText.site(pin.allocation).map { " allocated in \(PathText.place($0, options))" as TextLine } ?? ""
       lines.append(
-        "  \(HeapNumber.right(Quantity.bytes(pin.pinnedBytes), 10))  \(Quantity.grouped(pin.count)) \u{D7} \(type(pin.type)) on "
+        "  \(Quantity.right(Quantity.bytes(pin.pinnedBytes), 10))  \(Quantity.grouped(pin.count)) \u{D7} \(type(pin.type)) on "
           + "\(Quantity.grouped(pin.pages)) pages\(site)")
     }
     lines.append("")
@@ -277,7 +277,7 @@ package struct HeapText {
     lines.append(PathText.heading("types"))
     for row in types.prefix(Self.detailRows) {
       lines.append(
-        "  \(HeapNumber.right(Quantity.grouped(row.count), 10))  \(type(row.type)) (\(Quantity.bytes(row.bytes)))")
+        "  \(Quantity.right(Quantity.grouped(row.count), 10))  \(type(row.type)) (\(Quantity.bytes(row.bytes)))")
     }
     addHidden(types.count)
   }
@@ -310,7 +310,7 @@ package struct HeapText {
     for row in detail.referrers.prefix(Self.detailRows) {
       let field: TextLine = row.field.isEmpty ? "" : " \(PathText.field(Self.fieldText(row.field)))"
       let strength = row.strength.map { " (\($0))" } ?? ""
-      lines.append("  \(HeapNumber.right(Quantity.grouped(row.count), 10))  \(type(row.type))\(field)\(strength)")
+      lines.append("  \(Quantity.right(Quantity.grouped(row.count), 10))  \(type(row.type))\(field)\(strength)")
     }
     addHidden(detail.referrers.count)
   }
@@ -326,7 +326,7 @@ package struct HeapText {
       let size = row.strength.map { "(\($0))" } ?? "(\(Quantity.bytes(row.bytes)))"
       let field = PathText.field(Self.fieldText(row.field))
       lines.append(
-        "  \(HeapNumber.right(Quantity.grouped(row.count), 10))  \(field) \u{2192} \(type(row.type)) \(size)")
+        "  \(Quantity.right(Quantity.grouped(row.count), 10))  \(field) \u{2192} \(type(row.type)) \(size)")
     }
     addHidden(detail.references.count)
   }
@@ -337,7 +337,7 @@ package struct HeapText {
     lines.append(PathText.heading("allocated"))
     for row in sites {
       let margin = row.estimate.map { " \u{B1} \(Quantity.grouped($0.countMargin))" } ?? ""
-      lines.append("  \(HeapNumber.right(Quantity.grouped(row.count) + margin, 10))  \(place(row))")
+      lines.append("  \(Quantity.right(Quantity.grouped(row.count) + margin, 10))  \(place(row))")
       if options.stacks {
         let stack = PathText.stack(row.allocation, options)
         if stack.count > 1 { lines += stack.map { "        \($0)" } }
@@ -351,7 +351,7 @@ package struct HeapText {
     if detail.count > 1 { lines.append(PathText.heading("those that retain most")) }
     for instance in detail.instances {
       var text =
-        "  \(HeapNumber.right(Quantity.bytes(instance.retainedBytes), 10))  \(instance.address)  "
+        "  \(Quantity.right(Quantity.bytes(instance.retainedBytes), 10))  \(instance.address)  "
         + "\(Quantity.bytes(instance.size)) own"
       if let used = instance.used, let capacity = instance.capacity {
         text += ", \(Quantity.grouped(used)) of \(Quantity.grouped(capacity)) in use"
@@ -378,15 +378,8 @@ package struct HeapText {
     lines.append(PathText.heading("would go with"))
     for row in dominators {
       lines.append(
-        "  \(HeapNumber.right(Quantity.bytes(row.retainedBytes), 10))  \(type(row.type))\(row.address.map { " \($0)" } ?? "")"
+        "  \(Quantity.right(Quantity.bytes(row.retainedBytes), 10))  \(type(row.type))\(row.address.map { " \($0)" } ?? "")"
       )
     }
-  }
-}
-
-/// Columns of tables.
-enum HeapNumber {
-  static func right(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.count)) + text
   }
 }

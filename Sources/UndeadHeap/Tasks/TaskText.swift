@@ -41,7 +41,7 @@ package enum TaskText {
   private static func lines(_ group: TaskReport.Group, depth: Int, _ options: TextOptions) -> [TextLine] {
     let indent = String(repeating: "    ", count: min(depth, 12))
     var lines: [TextLine] = [
-      "  \(indent)\(HeapNumber.right(Quantity.grouped(group.count), 9)) \u{D7} \(role(group))\(PathText.heading("\(words(group))"))  "
+      "  \(indent)\(Quantity.right(Quantity.grouped(group.count), 9)) \u{D7} \(role(group))\(PathText.heading("\(words(group))"))  "
         + "(\(facts(group)))"
     ]
     func add(_ label: TextLine, _ text: TextLine) { lines.append("      \(indent)\(label.padded(10)) \(text)") }

@@ -10,11 +10,11 @@ extension Snapshot {
   package mutating func keepLeaks(confirmedBy second: LeakSnapshot) -> Int {
     let (own, other) = (NodeNames(self), NodeNames(second))
     var confirmed: [UInt64: String] = [:]
-    for (node, record) in second.nodes.enumerated() where record.isUnreached {
+    for (node, record) in second.nodes.enumerated() where record.isUnreachable {
       confirmed[record.address] = other.type(of: node)
     }
     var removed = 0
-    for (node, record) in nodes.enumerated() where record.isUnreached {
+    for (node, record) in nodes.enumerated() where record.isUnreachable {
       if let type = confirmed[record.address], type == own.type(of: node) { continue }
       nodes[node].state = .live
       if record.state != .support { removed += 1 }
@@ -27,5 +27,6 @@ extension Snapshot {
 }
 
 extension Snapshot.Node {
-  fileprivate var isUnreached: Bool { state == .leaked || state == .raw || state == .support }
+  /// True if it leaked, or hangs off something that leaked.
+  package var isUnreachable: Bool { state == .leaked || state == .raw || state == .support }
 }

@@ -26,9 +26,9 @@ package enum MergedReportText {
     var lines: [TextLine] = ["     total   hosts      min   median      max  group"]
     for row in rows {
       let numbers = [
-        padded("\(row.count.total)", 10), padded("\(row.hosts)/\(merged.hosts.count)", 8),
-        padded("\(row.count.min)", 9),
-        padded("\(row.count.median)", 9), padded("\(row.count.max)", 9),
+        Quantity.right("\(row.count.total)", 10), Quantity.right("\(row.hosts)/\(merged.hosts.count)", 8),
+        Quantity.right("\(row.count.min)", 9),
+        Quantity.right("\(row.count.median)", 9), Quantity.right("\(row.count.max)", 9),
       ]
       lines.append("\(numbers.joined())  \(name(row, merged.report, options))\(place(row, merged))")
     }
@@ -55,9 +55,5 @@ package enum MergedReportText {
       "zombie" + (zombie.map { " (\($0.operation.map { "\($0) of " } ?? "")\($0.member ?? $0.kind))" } ?? ""),
       zombie?.type
     )
-  }
-
-  private static func padded(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.count)) + text
   }
 }

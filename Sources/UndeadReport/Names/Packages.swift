@@ -35,7 +35,7 @@ package struct Packages: Sendable, Equatable {
   func package(ofFile file: String) -> String? {
     for folder in Self.folders {
       var rest = file[...]
-      while let found = rest.range(ofPlain: folder) {
+      while let found = rest.firstPlainRange(of: folder) {
         rest = rest[rest.index(before: found.upperBound)...]
         let name = rest.dropFirst().prefix { $0 != "/" }
         guard !name.isEmpty, isScratch(file[..<found.lowerBound]) else { continue }
@@ -74,19 +74,6 @@ package struct Packages: Sendable, Equatable {
     let parts = file.split(separator: "/")
     guard let sources = parts.lastIndex(of: "Sources"), sources + 2 < parts.count else { return nil }
     return String(parts[sources + 1])
-  }
-}
-
-extension Substring {
-  /// Where an ASCII text stands, byte by byte.
-  fileprivate func range(ofPlain text: String) -> Range<Index>? {
-    let text = Array(text.utf8)
-    var start = utf8.startIndex
-    while let first = utf8[start...].firstIndex(of: text[0]) {
-      if utf8[first...].starts(with: text) { return first..<utf8.index(first, offsetBy: text.count) }
-      start = utf8.index(after: first)
-    }
-    return nil
   }
 }
 

@@ -27,16 +27,8 @@ enum DiagnosticText {
     ]
     let details = diagnostic.details.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
     lines += StackText.wrapped(details.joined(separator: ", "), width: 110).map { "  \($0)" }
-    if let backtrace = diagnostic.backtrace { lines += stack(backtrace, "at", options) }
-    for trace in diagnostic.backtraces ?? [] { lines += stack(Backtrace(frames: trace.frames), trace.role, options) }
+    if let backtrace = diagnostic.backtrace { lines += StackText.lines(backtrace, role: "at ", options) }
+    for trace in diagnostic.backtraces ?? [] { lines += StackText.lines(Backtrace(frames: trace.frames), role: "\(trace.role) ", options) }
     return lines + [""]
-  }
-
-  private static func stack(_ backtrace: Backtrace, _ role: String, _ options: TextOptions) -> [TextLine] {
-    guard let frame = backtrace.firstOwnFrame ?? backtrace.frames.first else { return [] }
-    let site: TextLine = "  \(role)  \(StackText.function(frame))\(StackText.place(frame, options))"
-    let stack = options.stacks ? StackText.lines(backtrace, options) : []
-    // A stack of one frame was shown already.
-    return [site] + (stack.count > 1 ? stack : [])
   }
 }

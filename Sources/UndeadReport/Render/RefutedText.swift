@@ -17,8 +17,8 @@ enum RefutedText {
     var lines: [TextLine] = ["\(title)  \(leak.type)  (\(Quantity.bytes(leak.size)))"]
     lines.append("  check \(leak.calledByCheck) called it a leak: \(Certainty.text(leak.certainty))")
     lines.append("  \(what(leak))\(leak.path.map { ": " + $0 } ?? "")")
-    if let end = leak.end { lines += stack(end, "freed", options) }
-    lines += stack(leak.allocation, "allocated", options)
+    if let end = leak.end { lines += StackText.lines(end, role: "freed  in", options) }
+    lines += StackText.lines(leak.allocation, role: "allocated  in", options)
     return lines + [""]
   }
 
@@ -30,12 +30,5 @@ enum RefutedText {
     case .counted: "it was retained or released before check \(leak.refutedByCheck)"
     default: "\(leak.kind.rawValue) before check \(leak.refutedByCheck)"
     }
-  }
-
-  private static func stack(_ backtrace: Backtrace, _ role: String, _ options: TextOptions) -> [TextLine] {
-    guard let frame = backtrace.firstOwnFrame ?? backtrace.frames.first else { return [] }
-    let site: TextLine = "  \(role)  in \(StackText.function(frame))\(StackText.place(frame, options))"
-    let stack = options.stacks ? StackText.lines(backtrace, options) : []
-    return [site] + (stack.count > 1 ? stack : [])
   }
 }

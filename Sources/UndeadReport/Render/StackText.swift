@@ -47,6 +47,14 @@ package enum StackText {
     return name + (frame.package.flatMap { withPackage ? " (\($0))" : nil } ?? "")
   }
 
+  /// What happened somewhere: its site, and its stack unless that is this one frame.
+  static func lines(_ backtrace: Backtrace, role: String, _ options: TextOptions) -> [TextLine] {
+    guard let frame = backtrace.firstOwnFrame ?? backtrace.frames.first else { return [] }
+    let site: TextLine = "  \(role) \(function(frame))\(place(frame, options))"
+    let stack = options.stacks ? lines(backtrace, options) : []
+    return [site] + (stack.count > 1 ? stack : [])
+  }
+
   /// The lines of a stack, no more frames than asked for.
   package static func lines(_ backtrace: Backtrace, _ options: TextOptions) -> [TextLine] {
     var number = 0

@@ -64,7 +64,7 @@ package struct TestCatalog: Sendable, Equatable {
 extension StringProtocol {
   /// Like `firstRange(of:)` for ASCII, byte by byte: to compare characters takes ten times as long, for each symbol of a
   /// program.
-  fileprivate func firstPlainRange(of part: String) -> Range<Index>? {
+  func firstPlainRange(of part: String) -> Range<Index>? {
     let part = Array(part.utf8)
     var start = utf8.startIndex
     while let first = utf8[start...].firstIndex(of: part[0]) {

@@ -95,7 +95,7 @@ extension BornSince.Answer {
     var lines: [TextLine] = ["Born after mark \(mark.number) '\(mark.name)' and still in memory: \(amount)", ""]
     for row in types {
       lines.append(
-        "\(Self.padded(Quantity.bytes(row.bytes), 12)) \(Self.padded(String(row.count), 10))  \(row.type)")
+        "\(Quantity.right(Quantity.bytes(row.bytes), 12)) \(Quantity.right(String(row.count), 10))  \(row.type)")
       if let site = row.sites.first.flatMap({ ReportText.site($0.allocation) }) {
         let place = site.file.map { " at \($0):\(site.line ?? 0)" } ?? ""
         lines.append("\(TextLine.blanks(25))in \(ReportText.function(site))\(place)")
@@ -104,9 +104,5 @@ extension BornSince.Answer {
     if omittedTypes > 0 { lines += ["", "\(omittedTypes) more types: ?top=N, or ?format=json"] }
     for note in notes { lines.append("note: \(note)") }
     return lines.text(TextOptions())
-  }
-
-  private static func padded(_ text: String, _ width: Int) -> String {
-    String(repeating: " ", count: max(0, width - text.count)) + text
   }
 }

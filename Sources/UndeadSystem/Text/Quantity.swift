@@ -52,6 +52,11 @@ package enum Quantity {
     return "\(grouped(tenths / 10)).\(tenths % 10)"
   }
 
+  /// A column of numbers: blanks in front of the text, up to a width.
+  package static func right(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, width - text.count)) + text
+  }
+
   private static func shortDecimal(_ number: Double) -> String {
     let text = decimal(number)
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
