@@ -53,7 +53,8 @@ package struct DescriptorsLeft {
     #endif
   }
 
-  private static let most = 20}
+  private static let most = 20
+}
 
 extension AssertionSite {
   /// Fails if something that the body opens is open after it.

@@ -38,16 +38,6 @@ package struct ReplicaThread {
   package var registers: Registers
   /// XSAVE area, standard format; empty: none.
   package var extendedState: [UInt8]
-
-  package init(
-    tid: pid_t, isFirst: Bool, isInSystemCall: Bool, registers: Registers, extendedState: [UInt8]
-  ) {
-    self.tid = tid
-    self.isFirst = isFirst
-    self.isInSystemCall = isInSystemCall
-    self.registers = registers
-    self.extendedState = extendedState
-  }
 }
 
 /// What the library is asked for in a replica (`undead_replica_request`).

@@ -10,12 +10,6 @@ extension HeapFile {
     /// Usable bytes.
     package var size: UInt64
 
-    package init(type: Snapshot.Index, flags: UInt32, size: UInt64) {
-      self.type = type
-      self.flags = flags
-      self.size = size
-    }
-
     /// Reached from a root; else leaked, or unreachable memory of C code.
     package static let reached: UInt32 = 1
     package static let hasStrongCount: UInt32 = 2
@@ -231,11 +225,6 @@ extension HeapFile {
     package var edge: UInt64
     package var words: [UInt64]
 
-    package init(edge: UInt64, words: [UInt64]) {
-      self.edge = edge
-      self.words = words
-    }
-
     package static let count = 7
   }
 
@@ -246,12 +235,6 @@ extension HeapFile {
     package var descriptor: UInt32
     /// Name of the field, or what has the number if it is a record of libdispatch.
     package var field: StringID
-
-    package init(block: UInt32, descriptor: UInt32, field: StringID) {
-      self.block = block
-      self.descriptor = descriptor
-      self.field = field
-    }
   }
 
   /// The stack of a thread.
@@ -261,13 +244,6 @@ extension HeapFile {
     package var frames: Snapshot.Index
     package var resident: UInt64
     package var reserved: UInt64
-
-    package init(thread: UInt32, frames: Snapshot.Index, resident: UInt64, reserved: UInt64) {
-      self.thread = thread
-      self.frames = frames
-      self.resident = resident
-      self.reserved = reserved
-    }
   }
 
   /// A part of the process's memory.
@@ -312,11 +288,5 @@ extension HeapFile {
     package var type: Snapshot.Index
     package var count: UInt64
     package var bytes: UInt64
-
-    package init(type: Snapshot.Index, count: UInt64, bytes: UInt64) {
-      self.type = type
-      self.count = count
-      self.bytes = bytes
-    }
   }
 }

@@ -4,13 +4,8 @@ import UndeadReport
 package struct HeapDiff: Codable, Sendable, Equatable {
   /// How many blocks, and their bytes.
   package struct Amount: Codable, Sendable, Hashable {
-    package var count: Int
-    package var bytes: Int
-
-    package init(count: Int = 0, bytes: Int = 0) {
-      self.count = count
-      self.bytes = bytes
-    }
+    package var count = 0
+    package var bytes = 0
   }
 
   /// One of the two files.

@@ -21,7 +21,8 @@ package enum MergedHeapText {
     ]
     for row in merged.types.prefix(rows) {
       let numbers = [
-        Quantity.right(Quantity.bytes(row.retainedBytes.total), 12), Quantity.right(Quantity.grouped(row.count.total), 12),
+        Quantity.right(Quantity.bytes(row.retainedBytes.total), 12),
+        Quantity.right(Quantity.grouped(row.count.total), 12),
         Quantity.right("\(row.hosts)/\(hosts)", 8), Quantity.right(Quantity.grouped(row.count.min), 11),
         Quantity.right(Quantity.grouped(row.count.median), 11), Quantity.right(Quantity.grouped(row.count.max), 11),
       ]

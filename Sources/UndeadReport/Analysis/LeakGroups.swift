@@ -15,12 +15,6 @@ struct LeakGroup {
   var alsoLeaked: [String: TypeCount] = [:]
 
   static let sampleLimit = 5
-
-  init(signature: StableHash, holdsProgramObject: Bool, test: TestIdentity?) {
-    self.signature = signature
-    self.test = test
-    self.holdsProgramObject = holdsProgramObject
-  }
 }
 
 /// Sorts the leaks of a snapshot into groups and adds up what belongs to each.

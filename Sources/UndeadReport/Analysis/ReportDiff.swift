@@ -40,17 +40,11 @@ package struct ReportDiff: Codable, Sendable, Equatable {
     /// The group of the new report.
     package var leak: LeakReport.Leak
 
-    /// Makes a change; see the properties for the meaning of each part.
-    package init(signature: String, oldCount: Int, newCount: Int, leak: LeakReport.Leak) {
-      self.signature = signature
-      self.oldCount = oldCount
-      self.newCount = newCount
-      self.leak = leak
-    }
-
     fileprivate init(_ growth: Growth<Leak>) {
-      self.init(
-        signature: growth.signature, oldCount: growth.oldCount, newCount: growth.newCount, leak: growth.finding)
+      signature = growth.signature
+      oldCount = growth.oldCount
+      newCount = growth.newCount
+      leak = growth.finding
     }
   }
 

@@ -25,11 +25,6 @@ package struct MergedHost: Codable, Sendable, Equatable {
   package var name: String
   /// In order.
   package var files: [String]
-
-  package init(name: String, files: [String]) {
-    self.name = name
-    self.files = files
-  }
 }
 
 /// Something of a host that is to be merged.

@@ -53,18 +53,11 @@ extension LeakReport {
   package struct Certainty: Codable, Sendable, Equatable {
     /// `number`: a word of a number names it. `place`: a place that may be out of use, of a frame, of a task or of a tail.
     /// Empty: such a word names another block that holds it.
-    package var namedBy: [String]
+    package var namedBy: [String] = []
     /// How often it is retained; nil where this is not known.
     package var strong: Int?
     /// How many of these references are of what leaked.
     package var counted: Int?
-
-    /// Makes a certainty; see the properties for the meaning of each part.
-    package init(namedBy: [String] = [], strong: Int? = nil, counted: Int? = nil) {
-      self.namedBy = namedBy
-      self.strong = strong
-      self.counted = counted
-    }
   }
 
   /// What became of the leaks that earlier checks of the processes found.

@@ -28,7 +28,9 @@ enum DiagnosticText {
     let details = diagnostic.details.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
     lines += StackText.wrapped(details.joined(separator: ", "), width: 110).map { "  \($0)" }
     if let backtrace = diagnostic.backtrace { lines += StackText.lines(backtrace, role: "at ", options) }
-    for trace in diagnostic.backtraces ?? [] { lines += StackText.lines(Backtrace(frames: trace.frames), role: "\(trace.role) ", options) }
+    for trace in diagnostic.backtraces ?? [] {
+      lines += StackText.lines(Backtrace(frames: trace.frames), role: "\(trace.role) ", options)
+    }
     return lines + [""]
   }
 }

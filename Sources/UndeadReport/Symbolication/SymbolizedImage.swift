@@ -8,12 +8,6 @@ struct SymbolizedImage {
   /// By address as loaded; innermost inlined first.
   var locations: [UInt64: [SymbolizerTool.Location]] = [:]
 
-  init(module: Snapshot.Module, file: ELFFile?, addresses: [UInt64]) {
-    self.module = module
-    self.file = file
-    self.addresses = addresses
-  }
-
   /// False for files that the symboliser's input cannot name: it has no way to quote these.
   var canBeAsked: Bool { file.map { !$0.path.contains { $0 == "\"" || $0 == "\n" } } ?? false }
 

@@ -7,8 +7,6 @@ package enum SARIF {
     var version = "2.1.0"
     package var runs: [Run]
 
-    package init(runs: [Run]) { self.runs = runs }
-
     private enum CodingKeys: String, CodingKey {
       case schema = "$schema"
       case version, runs
@@ -23,12 +21,6 @@ package enum SARIF {
     package var logicalLocations: [LogicalLocation]?
     package var results: [Result] = []
     package var properties: [String: JSONValue]?
-
-    package init(tool: Tool, invocations: [Invocation], automationDetails: AutomationDetails) {
-      self.tool = tool
-      self.invocations = invocations
-      self.automationDetails = automationDetails
-    }
   }
 
   package struct Tool: Encodable {
