@@ -28,9 +28,9 @@ public struct ReportInput: Sendable {
 /// What a report shows and what it leaves out.
 public struct ReportOptions: Sendable {
   /// Groups of fewer leaks are left out, and counted in the notes.
-  public var minCount = 1
+  package var minCount = 1
   /// What is expected and left out.
-  public var suppressions = Suppressions()
+  package var suppressions = Suppressions()
   /// What was there already and is left out; nil for nothing.
   package var baseline: Baseline?
 
@@ -42,11 +42,11 @@ public struct ReportOptions: Sendable {
 }
 
 /// What makes a run fail.
-public enum FailureCondition: String, Sendable, CaseIterable {
+package enum FailureCondition: String, Sendable, CaseIterable {
   case leaks, suspects, known, zombies, incomplete
 
   /// What fails a run unless the user says otherwise.
-  public static let standard: Set<FailureCondition> = [.leaks, .zombies]
+  package static let standard: Set<FailureCondition> = [.leaks, .zombies]
 }
 
 extension LeakReport {
@@ -82,7 +82,7 @@ extension LeakReport {
   }
 
   /// True if the report holds something that the given conditions call a failure.
-  public func fails(on conditions: Set<FailureCondition> = FailureCondition.standard) -> Bool {
+  package func fails(on conditions: Set<FailureCondition> = FailureCondition.standard) -> Bool {
     conditions.contains { condition in
       switch condition {
       case .leaks: !leaks.isEmpty

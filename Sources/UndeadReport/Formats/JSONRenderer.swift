@@ -34,7 +34,7 @@ public enum JSONRenderer {
 /// Why a file could not be read as a JSON report.
 public struct ReportFileError: Error, Sendable, Equatable, CustomStringConvertible {
   /// What is wrong, and what to do.
-  public var message: String
+  package var message: String
 
   /// Makes an error of its message.
   package init(message: String) {

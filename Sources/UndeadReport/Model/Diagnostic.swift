@@ -26,7 +26,7 @@ extension LeakReport {
     /// What happened, in one sentence.
     public var message: String
     /// Names and figures, such as `timer`, `loop` or `seconds`.
-    public var details: [String: String]
+    package var details: [String: String]
     /// Where it happened, if that is known.
     public var backtrace: Backtrace?
     /// Other backtraces that are known.

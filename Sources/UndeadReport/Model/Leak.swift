@@ -61,7 +61,7 @@ extension LeakReport {
     /// Why the program cannot help it; only for known leaks.
     public var reason: String?
     /// The test that made it; only where leaks are grouped by tests.
-    public var test: TestIdentity?
+    package var test: TestIdentity?
 
     /// Makes a group; see the properties for the meaning of each part.
     package init(
@@ -142,7 +142,7 @@ extension LeakReport {
     /// Module-qualified type name, or `raw memory`.
     public var type: String
     /// Hexadecimal, with `0x`.
-    public var address: String
+    package var address: String
     /// Usable bytes.
     public var size: Int
 

@@ -71,7 +71,7 @@ public struct LeakReport: Codable, Sendable, Equatable {
     /// Path of the executable.
     public var path: String
     /// Its arguments.
-    public var arguments: [String]
+    package var arguments: [String]
     /// Number of the process.
     public var pid: Int
     /// Exit status, if the process exited.
@@ -79,9 +79,9 @@ public struct LeakReport: Codable, Sendable, Equatable {
     /// Number of the signal, if one ended the process.
     public var signal: Int?
     /// Start in UTC, ISO 8601.
-    public var startedAt: String
+    package var startedAt: String
     /// How long it ran.
-    public var durationSeconds: Double
+    package var durationSeconds: Double
 
     /// Makes a process; see the properties for the meaning of each part.
     package init(
@@ -115,9 +115,9 @@ public struct LeakReport: Codable, Sendable, Equatable {
     /// Groups that a suppression took out.
     package var suppressed = 0
     /// Blocks that the check looked at.
-    public var liveBlocks = 0
+    package var liveBlocks = 0
     /// Bytes of them.
-    public var liveBytes = 0
+    package var liveBytes = 0
     /// How long the threads of the program stood still.
     package var pauseMilliseconds = 0.0
     /// How long the whole check took.
@@ -140,13 +140,7 @@ public struct LeakReport: Codable, Sendable, Equatable {
     /// How many were compared with known objects; of several processes the least.
     package var checked: Int
     /// Those that did not hold, one sentence each, with what is not answered for that reason.
-    package var failed: [String]
-
-    /// Makes a result.
-    package init(checked: Int, failed: [String] = []) {
-      self.checked = checked
-      self.failed = failed
-    }
+    package var failed: [String] = []
 
     /// Adds what another process found.
     mutating func formUnion(_ other: Premises) {

@@ -60,7 +60,7 @@ extension LeakReport {
     /// What to do.
     public var advice: String?
     /// The test that made them; only where findings are grouped by tests.
-    public var test: TestIdentity?
+    package var test: TestIdentity?
 
     /// Makes a group; see the properties for the meaning of each part.
     package init(

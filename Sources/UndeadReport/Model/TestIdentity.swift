@@ -1,16 +1,16 @@
 extension LeakReport {
   /// A test, as its library names it.
-  public struct TestIdentity: Codable, Sendable, Hashable {
+  package struct TestIdentity: Codable, Sendable, Hashable {
     /// The function: `testLoads` with XCTest, `loads(from:)` with Swift Testing.
-    public var name: String
+    package var name: String
     /// The type that it belongs to, with its module; the module for a function outside of a type.
-    public var suite: String
+    package var suite: String
     /// The library's module: `XCTest` or `Testing`.
     package var library: String
     /// Source file of the test, if it is known.
-    public var file: String?
+    package var file: String?
     /// Line in `file` where the test is at when it makes what leaks, from 1; each leak of a test has its own.
-    public var line: Int?
+    package var line: Int?
 
     /// Makes an identity; see the properties for the meaning of each part.
     package init(name: String, suite: String, library: String, file: String? = nil, line: Int? = nil) {
@@ -22,7 +22,7 @@ extension LeakReport {
     }
 
     /// Suite and function, as `swift test --filter` writes them.
-    public var fullName: String { "\(suite)/\(name)" }
+    package var fullName: String { "\(suite)/\(name)" }
 
     /// The name of what belongs to no test alone, but to the initialiser of the suite.
     static let initializer = "init"

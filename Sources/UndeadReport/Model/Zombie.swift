@@ -25,9 +25,9 @@ extension LeakReport {
     /// Time from the death to the first use, in milliseconds.
     package var ageMilliseconds: Double?
     /// True if it was found by sampling.
-    public var sampled: Bool?
+    package var sampled: Bool?
     /// True if the object was freed and used on different threads, and nothing that the tool sees puts the two in an order.
-    public var race: Bool?
+    package var race: Bool?
     /// What else is known, in one sentence.
     package var details: String?
     /// What to do.

@@ -3,15 +3,15 @@ import UndeadSystem
 /// What a text report shows, and how.
 public struct TextOptions: Sendable {
   /// Escape sequences for a terminal; the caller decides, and obeys NO_COLOR.
-  public var color = false
+  package var color = false
   /// False: only the allocation site, not the whole stack.
-  public var stacks = true
+  package var stacks = true
   /// Most frames of a stack that are shown.
-  public var depth = 16
+  package var depth = 16
   /// Also the frames of the toolchain at the inner end of a stack.
   package var allFrames = false
   /// How many culprits are shown of leaks, and as many of suspects and of uses of dead objects.
-  public var top = 20
+  package var top = 20
   /// False: a block for each group, even where several have one culprit.
   package var groupsByCulprit = true
   /// The text after the number of those that are left out: how to see them.

@@ -102,11 +102,11 @@ public struct Suppressions: Sendable {
 /// A line of a suppression file that makes no sense.
 public struct SuppressionError: Error, Sendable, Equatable, CustomStringConvertible {
   /// Name of the file, as given.
-  public var file: String
+  package var file: String
   /// Line in the file, from 1.
-  public var line: Int
+  package var line: Int
   /// What is wrong with it, and what to write instead.
-  public var message: String
+  package var message: String
 
   public var description: String { "\(file):\(line): \(message)" }
 }

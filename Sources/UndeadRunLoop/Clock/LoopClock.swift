@@ -9,7 +9,7 @@ public struct LoopClock: Clock {
   /// A moment of a run loop's clock.
   public struct Instant: InstantProtocol {
     /// The time since the clock's zero.
-    public let offset: Duration
+    let offset: Duration
 
     init(nanoseconds: Int64) { offset = Instants.duration(nanoseconds) }
 
@@ -20,10 +20,6 @@ public struct LoopClock: Clock {
     public func duration(to other: Instant) -> Duration { other.offset - offset }
 
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
-
-    public static func + (instant: Instant, duration: Duration) -> Instant { instant.advanced(by: duration) }
-
-    public static func - (later: Instant, earlier: Instant) -> Duration { earlier.duration(to: later) }
 
     /// Never early: a started nanosecond counts.
     var nanoseconds: Int64 { Instants.nanoseconds(roundingUp: offset) }

@@ -43,11 +43,11 @@ public struct RunLoopDiagnostic: Sendable, Codable, CustomStringConvertible {
   }
 
   /// A backtrace with the reason it was taken.
-  public struct Trace: Sendable, Codable, Hashable {
+  package struct Trace: Sendable, Codable, Hashable {
     /// Such as "allocation", "scheduling", "invalidation", "access".
-    public var role: String
+    package var role: String
     /// Return addresses, innermost first.
-    public var addresses: [UInt]
+    package var addresses: [UInt]
   }
 
   /// What was noticed.
@@ -55,9 +55,9 @@ public struct RunLoopDiagnostic: Sendable, Codable, CustomStringConvertible {
   /// One line for a human.
   public var message: String
   /// Figures and names, such as "timer", "loop", "mode", "seconds", "missed".
-  public var details: [String: String]
+  package var details: [String: String]
   /// The backtraces that are known.
-  public var backtraces: [Trace]
+  package var backtraces: [Trace]
 
   /// The kind and the message.
   public var description: String { "\(kind.rawValue): \(message)" }

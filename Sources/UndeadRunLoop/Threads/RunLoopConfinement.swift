@@ -20,11 +20,6 @@ public struct RunLoopConfinement: ~Copyable {
       interval: try Instants.nanoseconds(of: interval), repeats: repeats, confined: true, action: .block(block))
     return try loop.start(timer, mode)
   }
-
-  /// Runs a block later on the loop's thread.
-  public func perform(inModes modes: [TrackedRunLoop.Mode] = [.default], _ block: @escaping () -> Void) {
-    loop.core.enqueue(.block(block, nil), modes: modes)
-  }
 }
 
 extension TrackedRunLoop {

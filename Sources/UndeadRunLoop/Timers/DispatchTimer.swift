@@ -16,7 +16,6 @@ public final class DispatchTimer: Sendable {
     var isCalling = false
     var due: Int64
     var tolerance: Int64 = 0
-    var firings = 0
   }
 
   // DispatchSourceTimer is thread-safe, but its protocol does not say so.
@@ -93,11 +92,8 @@ public final class DispatchTimer: Sendable {
   /// Whether the timer can still fire.
   public var isValid: Bool { guarded.withLock { _ in block != nil } }
 
-  /// How often it has fired.
-  public var firings: Int { guarded.withLock { $0.state.firings } }
-
   /// When the timer fires next. Setting it reschedules the timer; a past date fires at once.
-  public var fireDate: Date {
+  var fireDate: Date {
     get { RunLoopClock.monotonic.date(at: guarded.withLock { $0.state.due }) }
     set {
       guard !newValue.timeIntervalSince1970.isNaN else { return }
@@ -110,7 +106,7 @@ public final class DispatchTimer: Sendable {
   }
 
   /// By how much a fire may be delayed. Setting it does not restart the phase.
-  public var tolerance: Duration {
+  var tolerance: Duration {
     get { Instants.duration(guarded.withLock { $0.state.tolerance }) }
     set {
       let wanted = max(0, Instants.nanoseconds(newValue))
@@ -122,7 +118,7 @@ public final class DispatchTimer: Sendable {
   }
 
   /// Calls the block now, on the calling thread; a one-shot timer then ends. Nothing while it is being called.
-  public func fire() { call() }
+  func fire() { call() }
 
   /// Ends the timer and lets go of its block. May be called twice, in the callback, before `resume()`, and from any thread.
   public func invalidate() {
@@ -139,7 +135,6 @@ public final class DispatchTimer: Sendable {
     let tick = guarded.withLock { guarded -> Tick? in
       guard let tick = block, !guarded.state.isCalling else { return nil }
       guarded.state.isCalling = true
-      guarded.state.firings += 1
       return tick
     }
     guard let tick else { return }

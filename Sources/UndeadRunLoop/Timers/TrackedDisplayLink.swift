@@ -167,7 +167,7 @@ public final class TrackedDisplayLink: Sendable {
   }
 
   /// Every how many frames the target is called.
-  public var frameInterval: Int { frameStep.load(ordering: .relaxed) }
+  var frameInterval: Int { frameStep.load(ordering: .relaxed) }
 
   private func frameInterval(for preferred: Int) -> Int {
     let rate = rate
@@ -183,7 +183,7 @@ public final class TrackedDisplayLink: Sendable {
   public var targetTimestamp: Duration { Instants.duration(guarded.withLock { $0.state.targetTimestamp }) }
 
   /// The time between two frames of the source.
-  public var duration: Duration { .seconds(1) / rate }
+  var duration: Duration { .seconds(1) / rate }
 
   /// How many frames that the target wanted were left out, because a callback of the loop took too long or its modes did
   /// not run, since the link was made.

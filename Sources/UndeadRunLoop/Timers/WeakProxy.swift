@@ -17,7 +17,7 @@ extension WeakProxying {
   }
 
   /// Whether the target is alive.
-  public var isTargetAlive: Bool { target != nil }
+  var isTargetAlive: Bool { target != nil }
 
   var livingTarget: AnyObject? { target }
 }
