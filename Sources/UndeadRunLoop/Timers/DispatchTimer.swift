@@ -90,7 +90,7 @@ public final class DispatchTimer: Sendable {
   }
 
   /// Whether the timer can still fire.
-  public var isValid: Bool { guarded.withLock { _ in block != nil } }
+  var isValid: Bool { guarded.withLock { _ in block != nil } }
 
   /// When the timer fires next. Setting it reschedules the timer; a past date fires at once.
   var fireDate: Date {
