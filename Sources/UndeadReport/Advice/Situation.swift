@@ -41,6 +41,7 @@ extension Situation {
     Situation("task-in-field", Advice.taskCycle),
     Situation("dispatch-group", Advice.dispatchGroup),
     Situation("suspended-queue", Advice.suspendedQueue),
+    Situation("suspended-operation-queue", Advice.operationQueue),
     Situation("inactive-source", Advice.dispatchSource),
     Situation("notification-observer", Advice.observer),
     Situation("observation", Advice.observation),
@@ -76,7 +77,9 @@ extension Situation {
   static let suspects = [
     Situation("task-without-field", Advice.taskWithoutField),
     Situation("task-of-dead-owner", Advice.taskOfDeadOwner),
+    Situation("foundation-timer-of-dead-owner", Advice.foundationTimerOfDeadOwner),
     Situation("timer-of-dead-owner", Advice.timerOfDeadOwner),
+    Situation("observer-of-dead-owner", Advice.observerOfDeadOwner),
     Situation("running-timer", Advice.heldByTimer),
     Situation("work-item", Advice.heldByWorkItem),
     Situation("dispatch-cleanup", Advice.heldByCleanup),

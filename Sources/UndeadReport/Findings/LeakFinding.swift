@@ -70,7 +70,7 @@ extension Finding {
       sites.append(
         Site(
           role: .scope, text: "\"\(scope.name)\" ended",
-          frame: scope.backtrace.firstOwnFrame ?? scope.backtrace.frames.first, backtrace: scope.backtrace))
+          frame: scope.backtrace.site, backtrace: scope.backtrace))
     }
     return sites
   }
@@ -104,7 +104,7 @@ extension Leak {
 extension Site {
   /// Where an object was allocated.
   init(allocated backtrace: Backtrace) {
-    let frame = backtrace.firstOwnFrame ?? backtrace.frames.first
+    let frame = backtrace.site
     let text = frame == nil ? "at an unknown place: no backtrace was recorded" : nil
     self.init(role: .allocated, text: text, frame: frame, backtrace: backtrace)
     called = backtrace.start?.called
@@ -112,7 +112,7 @@ extension Site {
 
   /// Where a task waits; nil if its stack is empty.
   init?(suspended backtrace: Backtrace) {
-    guard let frame = backtrace.firstOwnFrame ?? backtrace.frames.first else { return nil }
+    guard let frame = backtrace.site else { return nil }
     self.init(role: .suspended, frame: frame, backtrace: backtrace)
   }
 }

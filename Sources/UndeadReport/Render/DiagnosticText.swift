@@ -33,7 +33,7 @@ enum DiagnosticText {
   }
 
   private static func stack(_ backtrace: Backtrace, _ role: String, _ options: TextOptions) -> [TextLine] {
-    guard let frame = backtrace.firstOwnFrame ?? backtrace.frames.first else { return [] }
+    guard let frame = backtrace.site else { return [] }
     let site: TextLine = "  \(role)  \(StackText.function(frame))\(StackText.place(frame, options))"
     let stack = options.stacks ? StackText.lines(backtrace, options) : []
     // A stack of one frame was shown already.
