@@ -43,9 +43,12 @@ enum Advice {
   }
 
   /// What to do about an object that outlived its scope; nil if the path tells nothing.
-  static func text(for path: [PathStep]) -> String? {
+  ///
+  /// - Parameter cycle: one of the object that a thread holds as well.
+  static func text(for path: [PathStep], inCycle cycle: LeakFacts? = nil) -> String? {
     var facts = LeakFacts()
     facts.path = path
+    facts.cycleAdvice = cycle.flatMap { text(for: $0) }
     return path.isEmpty ? nil : Situation.text(Situation.outlived, facts)
   }
 

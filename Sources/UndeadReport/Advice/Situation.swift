@@ -109,6 +109,7 @@ extension Situation {
     Situation("outlived-delegate", OutlivedAdvice.delegate),
     Situation("outlived-collection", OutlivedAdvice.collection),
     Situation("outlived-global", OutlivedAdvice.global),
+    Situation("outlived-local-and-cycle", OutlivedAdvice.localAndCycle),
     Situation("outlived-local", OutlivedAdvice.local),
     Situation("outlived-thread-value", OutlivedAdvice.threadValue),
     Situation("outlived-field", OutlivedAdvice.field),

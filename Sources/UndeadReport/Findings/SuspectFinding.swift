@@ -77,9 +77,9 @@ extension Finding {
   private static func holderType(_ suspect: Suspect) -> String {
     if let item = suspect.retainPath.first?.item { return "the \(item)" }
     return switch suspect.kind {
-    case .timer: "the timer"
+    case .timer, .timerOfDeadOwner: "the timer"
     case .dispatchSource: "the \(dispatchObject(suspect))"
-    case .observer: "the registration"
+    case .observer, .observerOfDeadOwner: "the registration"
     case .task, .taskOfDeadOwner: "the task"
     default: "what holds it"
     }

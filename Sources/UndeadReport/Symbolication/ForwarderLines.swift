@@ -16,6 +16,8 @@ enum ForwarderLines {
   /// Most places of a forwarder at which an inlined closure is looked for.
   private static let probes: UInt64 = 64
   private static let maximumRequests = 10_000
+  /// From where an address is loaded to code around it, which may have a line where that has none.
+  private static let distances: [Int64] = [0, 7, 14, -5, -10, 21]
 
   static func add(to images: inout [SymbolizedImage], _ tool: SymbolizerTool) {
     addOwn(to: &images, tool)
@@ -33,22 +35,29 @@ enum ForwarderLines {
       let uses = file.places(thatLoad: Set(forwarders.map { $0.address &- bias }))
       for forwarder in forwarders {
         for place in uses[forwarder.address &- bias] ?? [] where requests.count < maximumRequests {
-          requests.append(.init(file: file.path, address: place))
-          owners.append(forwarder)
+          for distance in distances {
+            requests.append(.init(file: file.path, address: place &+ UInt64(bitPattern: distance)))
+            owners.append(forwarder)
+          }
         }
       }
     }
     for (owner, answer) in zip(owners, tool.answers(to: requests).locations) {
       guard let found = answer?.first(where: { owner.closure.hasPrefix($0.function) && !$0.function.isEmpty }),
-        let line = found.line ?? found.startLine, let file = found.file,
+        let file = found.line == nil ? found.startFile : found.file, let line = found.line ?? found.startLine,
         var known = images[owner.image].locations[owner.address], let last = known.indices.last,
-        known[last].line == nil
+        known[last].line == nil || (known[last].isNear && isStart(known[last], of: found))
       else { continue }
       known[last].file = file
       known[last].line = line
       known[last].isNear = true
       images[owner.image].locations[owner.address] = known
     }
+  }
+
+  /// True if no more than the start of the function is known so far.
+  private static func isStart(_ known: SymbolizerTool.Location, of maker: SymbolizerTool.Location) -> Bool {
+    maker.line != nil && known.line == maker.startLine
   }
 
   private static func addOwn(to images: inout [SymbolizedImage], _ tool: SymbolizerTool) {
