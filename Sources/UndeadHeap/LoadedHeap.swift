@@ -17,6 +17,23 @@ package final class LoadedHeap {
   /// By code address: the function of the program there, for the frames of tasks.
   private lazy var taskFunctions = Symbolizer.programFunctions(
     at: file.roots.flatMap { frames(ofTasks: $0) }, modules: file.snapshot.modules)
+  /// The same for the frames around the words of stacks.
+  private lazy var stackFunctions = Symbolizer.programFunctions(
+    at: Set(file.stackWords.map(\.frames)).flatMap(frames(ofStack:)), modules: file.snapshot.modules)
+  /// By root and block: the frames around the word that refers to it.
+  private lazy var stackWords = Dictionary(
+    file.stackWords.filter { $0.edge < UInt64(graph.rootEdges.count) }.map { word in
+      (StackWordKey(graph.rootEdges[Int(word.edge)]), word.frames)
+    }
+  ) { first, _ in first }
+
+  private struct StackWordKey: Hashable {
+    let root: UInt32
+    let block: UInt32
+
+    init(_ edge: HeapGraph.RootEdge) { (root, block) = (edge.root, edge.target) }
+    init(root: Int, block: Int) { (self.root, self.block) = (UInt32(root), UInt32(block)) }
+  }
 
   /// Reads the graph of a heap file.
   ///
@@ -57,6 +74,18 @@ package final class LoadedHeap {
     if node == nodes.otherReferences { return ("other", "other references") }
     if node == nodes.unreachable { return ("unreachable", "unreachable") }
     return describe(file.roots[node - nodes.blocks])
+  }
+
+  /// The same where it is known which block the root holds: of a stack also the function whose frame does so.
+  package func root(ofNode node: Int, holding block: Int) -> (kind: String, name: String) {
+    var root = root(ofNode: node)
+    let number = node - dominators.nodes.blocks
+    guard root.kind == "stack", file.roots.indices.contains(number),
+      let stack = stackWords[StackWordKey(root: number, block: block)],
+      let function = frames(ofStack: stack).lazy.compactMap({ self.stackFunctions[$0] }).first
+    else { return root }
+    root.name += ", in \(function)"
+    return root
   }
 
   /// A node above the blocks in one text: `global App.cache`, `stack of thread 1`.
@@ -102,6 +131,10 @@ package final class LoadedHeap {
 
   private func frames(ofTasks root: HeapFile.Root) -> [UInt64] {
     guard root.kind == HeapFile.Root.task else { return [] }
-    return file.snapshot.addresses(ofStack: Snapshot.Index(truncatingIfNeeded: root.address)).map { $0 &- 1 }
+    return frames(ofStack: Snapshot.Index(truncatingIfNeeded: root.address))
+  }
+
+  private func frames(ofStack stack: Snapshot.Index) -> [UInt64] {
+    file.snapshot.addresses(ofStack: stack).map { $0 &- 1 }
   }
 }

@@ -106,7 +106,7 @@ bool undead_analysis_run(undead_analysis *analysis, undead_storage *storage, und
   if (!options->graph) return true;
   options->graph->timer_type = suspects->timer_type;
   options->graph->after_type = suspects->after_type;
-  undead_graph_write(options->graph, bodies, view, options);
+  undead_graph_write(options->graph, bodies, view, world, options);
   return true;
 }
 #endif

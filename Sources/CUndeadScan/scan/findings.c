@@ -70,6 +70,8 @@ static void list_outlived_nodes(const findings *self) {
     undead_collect_node(self->storage, &self->analysis->bodies, block, UNDEAD_STATE_SUSPECT);
   undead_worklist_close(outlived);
   *outlived = kept;
+  for (uintptr_t block; (block = undead_worklist_pop(&self->analysis->paths.cycles));)
+    undead_collect_node(self->storage, &self->analysis->bodies, block, UNDEAD_STATE_LIVE);
 }
 
 // The objects, what holds them, and the rest of their cycles; sets that only frames name.

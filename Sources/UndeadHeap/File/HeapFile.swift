@@ -24,6 +24,7 @@ package final class HeapFile {
   package let malloc: [MallocPart]
   package let generations: [Generation]
   package let rootWords: [RootWords]
+  package let stackWords: [StackWord]
   /// Ascending by block.
   package let holders: [DescriptorHolder]
   package let stacks: [ThreadStack]
@@ -91,6 +92,7 @@ package final class HeapFile {
       malloc = try reader.malloc()
       generations = try reader.generations()
       rootWords = try reader.rootWords()
+      stackWords = try reader.stackWords()
       holders = try reader.holders()
       stacks = try reader.stacks()
       resources = try reader.resources()
@@ -278,6 +280,12 @@ private struct HeapSectionReader {
   func rootWords() throws(SnapshotError) -> [HeapFile.RootWords] {
     try entries(.heapRootWords) { (entry) throws(SnapshotError) in
       HeapFile.RootWords(edge: entry.u64(0), words: (0..<HeapFile.RootWords.count).map { entry.u64(8 + 8 * $0) })
+    }
+  }
+
+  func stackWords() throws(SnapshotError) -> [HeapFile.StackWord] {
+    try entries(.heapStackWords) { (entry) throws(SnapshotError) in
+      HeapFile.StackWord(edge: entry.u64(0), frames: try index(entry, 8, below: snapshot.stacks.count, of: "STACKS"))
     }
   }
 

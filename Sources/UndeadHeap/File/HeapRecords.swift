@@ -228,6 +228,19 @@ extension HeapFile {
     package static let count = 7
   }
 
+  /// In whose frames a word of a stack lies.
+  package struct StackWord: Sendable, Equatable {
+    /// Position among the references of roots.
+    package var edge: UInt64
+    /// Index of STACKS: the frame with the word, and those around it.
+    package var frames: Snapshot.Index
+
+    package init(edge: UInt64, frames: Snapshot.Index) {
+      self.edge = edge
+      self.frames = frames
+    }
+  }
+
   /// A field that has the number of what may be an open file.
   package struct DescriptorHolder: Sendable, Equatable {
     /// Rank in address order; not checked.

@@ -99,7 +99,7 @@ struct GrowthSites {
   private mutating func place(_ stack: Stack) -> String {
     if let known = stack.isAfter ? after.places[stack.number] : before.places[stack.number] { return known }
     let backtrace = backtrace(stack)
-    let frame = backtrace.firstOwnFrame ?? backtrace.frames.last
+    let frame = backtrace.site
     var place = frame.map { "\($0.module) \(FunctionName.withoutThunks($0.symbol))" } ?? ""
     if countsLines, let line = frame?.line { place += ":\(line)" }
     if stack.isAfter { after.places[stack.number] = place } else { before.places[stack.number] = place }

@@ -90,7 +90,7 @@ package enum HeapDiffText {
     if !growth.retainPath.isEmpty, !isUnreachable(growth) { add("kept by", path(growth.retainPath, options)) }
     // That there are no backtraces is a note on the whole.
     for (place, site) in growth.sites.prefix(siteLimit).enumerated()
-    where site.allocation.firstOwnFrame ?? site.allocation.frames.last != nil {
+    where site.allocation.site != nil {
       let margin = site.margin.map { "\u{B1} \(Quantity.grouped($0.count)) " } ?? ""
       let isTold = growth.sites.count > 1 || site.margin != nil
       let count = isTold ? "\(signed(site.after.count.minus(site.before.count))) \(margin)" : ""
@@ -157,7 +157,7 @@ package enum HeapDiffText {
   }
 
   static func site(_ allocation: Backtrace, _ options: TextOptions) -> TextLine {
-    guard let frame = allocation.firstOwnFrame ?? allocation.frames.last else { return "in unknown code" }
+    guard let frame = allocation.site else { return "in unknown code" }
     return "in \(SymbolText.short(StackText.function(frame)))\(StackText.place(frame, options))"
   }
 

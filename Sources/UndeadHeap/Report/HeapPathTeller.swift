@@ -5,7 +5,7 @@ package struct HeapPathTeller {
   private let heap: LoadedHeap
   /// The blocks and references of the paths, as a snapshot would have them.
   private var snapshot: Snapshot
-  private var roots: [(node: Int, worth: PathWorth)] = []
+  private var roots: [(node: Int, first: Int, worth: PathWorth)] = []
   private var ends: [Int] = []
 
   package init(_ heap: LoadedHeap) {
@@ -41,7 +41,7 @@ package struct HeapPathTeller {
       .init(
         rootKind: 0, firstNode: firstNode, firstStep: firstStep, stepCount: UInt32(edges.count), endNode: from))
     ends.append(block)
-    roots.append((path.root, paths.worth(of: block)))
+    roots.append((path.root, first, paths.worth(of: block)))
   }
 
   private mutating func addNode(_ block: Int) -> Snapshot.Index {
@@ -69,9 +69,9 @@ package struct HeapPathTeller {
   }
 
   private func root(_ number: Int) -> PathStep.Root? {
-    let (node, worth) = roots[number]
+    let (node, first, worth) = roots[number]
     guard node != heap.dominators.nodes.unreachable else { return nil }
-    let (kind, name) = heap.root(ofNode: node)
+    let (kind, name) = heap.root(ofNode: node, holding: first)
     return PathStep.Root(kind: kind, name: name, evidence: worth.evidence)
   }
 }

@@ -29,22 +29,26 @@ enum Advice {
   /// - Parameters:
   ///   - holdsBack: the references from the object to that thing.
   ///   - suspended: where it waits, if it is a task.
+  ///   - path: from a root to the object.
   ///   - isOfFrame: whether only a frame of the task holds the object.
   ///   - isOfContinuation: whether a continuation leads to the task.
   ///   - handles: where its deallocated owner has it.
   static func text(
-    for kind: Suspect.Kind, holdsBack: [Reference], suspended: Backtrace?, isOfFrame: Bool = false,
+    for kind: Suspect.Kind, holdsBack: [Reference], suspended: Backtrace?, path: [PathStep] = [], isOfFrame: Bool = false,
     isOfContinuation: Bool = false, handles: DeadOwnerHandles? = nil
   ) -> String? {
     var facts = LeakFacts(heldBy: kind, holdsBack: holdsBack, suspended: suspended)
-    (facts.isOfFrame, facts.isOfContinuation, facts.handles) = (isOfFrame, isOfContinuation, handles)
+    (facts.path, facts.isOfFrame, facts.isOfContinuation, facts.handles) = (path, isOfFrame, isOfContinuation, handles)
     return Situation.text(Situation.suspects, facts)
   }
 
   /// What to do about an object that outlived its scope; nil if the path tells nothing.
-  static func text(for path: [PathStep]) -> String? {
+  ///
+  /// - Parameter cycle: one of the object that a thread holds as well.
+  static func text(for path: [PathStep], inCycle cycle: LeakFacts? = nil) -> String? {
     var facts = LeakFacts()
     facts.path = path
+    facts.cycleAdvice = cycle.flatMap { text(for: $0) }
     return path.isEmpty ? nil : Situation.text(Situation.outlived, facts)
   }
 
@@ -171,6 +175,19 @@ enum Advice {
     guard let captures = closure(of: facts, in: { $0.hasPrefix("dispatch queue") }) else { return nil }
     return "a block waits in a dispatch queue that is suspended or was never activated, and \(captures): call resume() "
       + "once for each suspend(), or activate()"
+  }
+
+  /// Its operations hold the queue until they have run.
+  static func operationQueue(_ facts: LeakFacts) -> String? {
+    guard
+      facts.references.contains(where: {
+        $0.type == "Foundation.OperationQueue" && $0.field.hasPrefix("__") && $0.field.hasSuffix("Operation")
+      })
+    else { return nil }
+    let captures = closure(of: facts, in: { $0 == "Foundation.BlockOperation" }).map { ", and its block \($0)" } ?? ""
+    return "an operation waits in an OperationQueue that is suspended, or for one that never finishes\(captures): set "
+      + "`isSuspended` to false when the owner is done, after cancelAllOperations() if they are not to run; a weak capture "
+      + "alone leaves the queue and the operation in memory"
   }
 
   /// One that is running is no leak: libdispatch has it.

@@ -1,4 +1,4 @@
-/// The fields of a deallocated owner's type that can hold the task or timer which it did not cancel.
+/// The fields of a deallocated owner's type that can hold the task, timer or token which it did not cancel.
 struct DeadOwnerHandles: Equatable {
   /// Type of the owner; nil if it is not known.
   var owner: String?
@@ -10,7 +10,8 @@ struct DeadOwnerHandles: Equatable {
   /// Of several owners the first that has such a field; nil if the type of none is known.
   init?(_ known: [Snapshot.OwnerField], of kind: LeakReport.Suspect.Kind, _ strings: StringTable) {
     guard let first = known.first else { return nil }
-    let isHandle = kind == .taskOfDeadOwner ? Self.holdsTask : Self.holdsTimer
+    let isHandle =
+      kind == .taskOfDeadOwner ? Self.holdsTask : kind == .observerOfDeadOwner ? Self.holdsToken : Self.holdsTimer
     let handles = known.filter { isHandle(strings[$0.type]) }
     let chosen = handles.first?.owner ?? first.owner
     owner = TypeName.unspecialized(strings[chosen])
@@ -20,16 +21,20 @@ struct DeadOwnerHandles: Equatable {
     }
   }
 
-  /// "cancel `task` of App.Model in its deinit".
-  func remedy(_ what: String) -> String {
+  /// "cancel `task` of App.Model in its deinit", or how else it is ended.
+  func remedy(_ what: String, by call: String = "cancel") -> String {
     let names = fields.prefix(3).map { "`\($0)`" }
     let list = names.joined(separator: ", ") + (fields.count > 3 ? ", ..." : "")
-    guard let owner else { return "keep the \(what) in a field, and call cancel() in the owner's deinit" }
+    guard let owner else { return "keep the \(what) in a field, and \(call) it in the owner's deinit" }
     switch fields.count {
-    case 0: return "keep the \(what) in a field of \(owner), and cancel it in its deinit"
-    case 1: return "cancel \(list) of \(owner) in its deinit"
-    default: return "cancel the \(what) in the deinit of \(owner), in whichever of these fields it is: \(list)"
+    case 0: return "keep the \(what) in a field of \(owner), and \(call) it in its deinit"
+    case 1: return "\(call) \(list) of \(owner) in its deinit"
+    default: return "\(call) the \(what) in the deinit of \(owner), in whichever of these fields it is: \(list)"
     }
+  }
+
+  private static func holdsToken(_ type: String) -> Bool {
+    TypeName.mentions("Foundation.NSObjectProtocol", in: type) || type.contains("ObserverToken")
   }
 
   private static func holdsTask(_ type: String) -> Bool { TypeName.mentions("Swift.Task", in: type) }

@@ -1,5 +1,16 @@
 /// What advice knows of libraries, by the beginnings of names of types and functions.
 enum KnownLibraries {
+  /// Packages of widely used modules, which may be built from a folder of the program's own.
+  private static let packages = [
+    ("NIOCore", "swift-nio"), ("NIOPosix", "swift-nio"), ("NIOEmbedded", "swift-nio"), ("NIOConcurrencyHelpers", "swift-nio"),
+    ("NIOHTTP1", "swift-nio"), ("NIOHTTP2", "swift-nio-http2"), ("NIOSSL", "swift-nio-ssl"),
+    ("AsyncAlgorithms", "swift-async-algorithms"), ("AsyncHTTPClient", "async-http-client"),
+    ("Hummingbird", "hummingbird"), ("Vapor", "vapor"), ("GRDB", "GRDB.swift"), ("OpenCombine", "OpenCombine"),
+    ("RxSwift", "RxSwift"), ("Alamofire", "Alamofire"),
+  ]
+
+  static func package(ofModule module: String) -> String? { packages.first { $0.0 == module }?.1 }
+
   /// Modules of publishers, operators and subscriptions.
   static let publishers = [
     "OpenCombine", "OpenCombineFoundation", "OpenCombineDispatch", "Combine", "CombineX", "RxSwift", "RxRelay",

@@ -31,6 +31,8 @@ struct LeakFacts {
   var handles: DeadOwnerHandles?
   /// From a root to an object that outlived its scope.
   var path: [PathStep] = []
+  /// What to do about the cycle of an object that a thread holds as well.
+  var cycleAdvice: String?
   /// Kind of the use of a deallocated object.
   var use: String?
 

@@ -131,6 +131,13 @@ enum OutlivedAdvice {
       + "or declare it `weak`"
   }
 
+  /// The call may end; then the cycle is what keeps the object.
+  static func localAndCycle(_ facts: LeakFacts) -> String? {
+    guard let cycle = facts.cycleAdvice, let root = facts.root, isOfThread(root) else { return nil }
+    return "a retain cycle keeps it even after that call of \(root.name) has ended: \(cycle)"
+      + (local(facts).map { "; besides, \($0)" } ?? "")
+  }
+
   static func local(_ facts: LeakFacts) -> String? {
     guard let root = facts.root, isOfThread(root), root.owned != 0 else { return nil }
     let end: String

@@ -99,9 +99,19 @@ extension Advice {
       + "; or leave the loop when `self` is nil, as by `guard let self else { return }` in each step"
   }
 
+  static func foundationTimerOfDeadOwner(_ facts: LeakFacts) -> String? {
+    facts.mentions(KnownTypes.isTimer) ? timerOfDeadOwner(facts) : nil
+  }
+
   static func timerOfDeadOwner(_ facts: LeakFacts) -> String? {
     guard facts.heldBy == .timerOfDeadOwner else { return nil }
     return "the object that the timer fires for is gone, and did not stop it: "
-      + (facts.handles ?? DeadOwnerHandles()).remedy("timer")
+      + (facts.handles ?? DeadOwnerHandles()).remedy("timer", by: facts.mentions(KnownTypes.isTimer) ? "invalidate" : "cancel")
+  }
+
+  static func observerOfDeadOwner(_ facts: LeakFacts) -> String? {
+    guard facts.heldBy == .observerOfDeadOwner else { return nil }
+    return "the object that the observer's block works for is gone, and did not remove it: "
+      + (facts.handles ?? DeadOwnerHandles()).remedy("token", by: "call removeObserver(_:) with")
   }
 }

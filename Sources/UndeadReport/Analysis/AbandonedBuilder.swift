@@ -82,12 +82,13 @@ struct AbandonedBuilder {
     let allocation = frames.backtrace(block.stack)
     let test = frames.tests?.test(
       stacks: [allocation, scope.backtrace], references: (path ?? []).map(\.reference))
-    let cycle = cycle(record)
+    let own = ownCycle(record)
+    let cycle = own?.references ?? cycle(record)
     var leak = Leak(
       signature: signature(node, path, scope: scope.name, test), kind: .abandoned,
       totalBytes: Int(clamping: block.size), objects: [LeakedObject(block, type: names.type(of: node))],
       cycle: cycle.isEmpty ? nil : cycle, retainPath: path, scope: scope, allocation: allocation,
-      advice: path.flatMap { Advice.text(for: $0) }, test: test)
+      advice: path.flatMap { Advice.text(for: $0, inCycle: own) }, test: test)
     leak.references = counts.references(to: node, names, &frames)
     return leak
   }
@@ -101,6 +102,22 @@ struct AbandonedBuilder {
     let forth = ways.way(from: node, to: holder)
     let back = ways.way(from: holder, to: node)
     return forth.isEmpty || back.isEmpty ? [] : chain.references(forth + back, names, &frames)
+  }
+
+  /// The cycle of an object that a thread owns as well: what would keep it when the call has ended.
+  private mutating func ownCycle(_ record: Snapshot.WatchedRecord) -> LeakFacts? {
+    guard record.path != Snapshot.none, paths.isOfThread(record.path) else { return nil }
+    let edges = ways.cycle(through: Int(record.node))
+    guard !edges.isEmpty else { return nil }
+    let nodes = edges.map { Int(snapshot.edges[$0].from) }
+    var facts = LeakFacts(type: names.type(of: Int(record.node)))
+    facts.isCycle = true
+    facts.references = chain.references(edges, names, &frames)
+    facts.roles = Set(nodes.map(names.role(of:)))
+    facts.types = Set(nodes.map(names.type(of:)))
+    facts.suspended = nodes.lazy.map { [snapshot] in snapshot.nodes[$0].explanation }.first { $0 != Snapshot.none }
+      .map { frames.backtrace($0) }
+    return facts
   }
 
   private mutating func signature(_ node: Int, _ path: [PathStep]?, scope: String, _ test: TestIdentity?) -> String {

@@ -75,7 +75,7 @@ struct SuspectBuilder {
       advice: isHeldByLoop
         ? Advice.text(for: path)
         : Advice.text(
-          for: kind, holdsBack: holdsBack, suspended: suspended, isOfFrame: isOfFrame(path, references),
+          for: kind, holdsBack: holdsBack, suspended: suspended, path: path, isOfFrame: isOfFrame(path, references),
           isOfContinuation: path.contains {
             KnownTypes.holdsContinuation($0) && $0.package == nil && !$0.type.hasPrefix("Swift.Async")
           }, handles: handles),
@@ -147,6 +147,7 @@ struct SuspectBuilder {
     case 4: return .task
     case 6: return .taskOfDeadOwner
     case 7: return .timerOfDeadOwner
+    case 9: return .observerOfDeadOwner
     default: return Suspect.Kind(rawValue: "heldByUnknown")
     }
   }

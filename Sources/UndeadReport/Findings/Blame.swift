@@ -192,7 +192,7 @@ extension Blame {
   private static func ofSite(_ leak: Leak) -> Blame {
     let type = TypeName.unspecialized(leak.objects.first?.type ?? "object")
     let stack = leak.suspended ?? leak.allocation
-    let frame = stack.firstOwnFrame ?? stack.frames.first
+    let frame = stack.site
     let function = frame.map { FunctionName.withoutThunks($0.symbol) }
     let verb = leak.suspended == nil ? "made in" : "waiting in"
     return Blame(

@@ -30,6 +30,7 @@ package struct Findings: Sendable, Equatable {
         "retain cycles through \(culprit.title), held only by a word on a thread's stack"
       case Suspect.Kind.taskOfDeadOwner.rawValue: "tasks that go on for objects that are gone"
       case Suspect.Kind.timerOfDeadOwner.rawValue: "timers that fire for objects that are gone"
+      case Suspect.Kind.observerOfDeadOwner.rawValue: "observers that are registered for objects that are gone"
       default: "objects of \(culprit.type) held only by what they hold themselves in \(culprit.title)"
       }
     }

@@ -50,7 +50,9 @@ extension Finding {
     if let path = leak.retainPath, let last = path.last {
       chains.append(Chain(path: path, culprit: leak.cycle == nil || leak.kind == .abandoned ? culprit : nil))
       if let cycle = leak.cycle {
-        chains.append(Chain(cycle: cycle, introduction: "and \(last.type) holds what holds it:"))
+        let isHeldBack = path.dropLast().contains { step in cycle.contains { $0.type == step.type } }
+        let introduction = isHeldBack || path.count > 1 ? "holds what holds it:" : "is in a retain cycle, which keeps it as well:"
+        chains.append(Chain(cycle: cycle, introduction: "and \(last.type) \(introduction)"))
       }
     } else if let cycle = leak.cycle {
       chains.append(Chain(cycle: cycle, culprit: culprit, omitted: leak.omittedReferences ?? 0))
@@ -70,7 +72,7 @@ extension Finding {
       sites.append(
         Site(
           role: .scope, text: "\"\(scope.name)\" ended",
-          frame: scope.backtrace.firstOwnFrame ?? scope.backtrace.frames.first, backtrace: scope.backtrace))
+          frame: scope.backtrace.site, backtrace: scope.backtrace))
     }
     return sites
   }
@@ -104,7 +106,7 @@ extension Leak {
 extension Site {
   /// Where an object was allocated.
   init(allocated backtrace: Backtrace) {
-    let frame = backtrace.firstOwnFrame ?? backtrace.frames.first
+    let frame = backtrace.site
     let text = frame == nil ? "at an unknown place: no backtrace was recorded" : nil
     self.init(role: .allocated, text: text, frame: frame, backtrace: backtrace)
     called = backtrace.start?.called
@@ -112,7 +114,7 @@ extension Site {
 
   /// Where a task waits; nil if its stack is empty.
   init?(suspended backtrace: Backtrace) {
-    guard let frame = backtrace.firstOwnFrame ?? backtrace.frames.first else { return nil }
+    guard let frame = backtrace.site else { return nil }
     self.init(role: .suspended, frame: frame, backtrace: backtrace)
   }
 }

@@ -24,6 +24,7 @@ extension Finding {
         + (suspect.suspended?.firstOwnFrame.map { ", in \($0.symbol)" } ?? "")
     }
     if suspect.kind == .timerOfDeadOwner { return "timer that fires for an object that is gone" }
+    if suspect.kind == .observerOfDeadOwner { return "observer that is registered for an object that is gone" }
     let subject =
       suspect.cycle.map { "retain cycle of " + cycleTypes($0) } ?? suspect.objects.first?.type ?? "object"
     let holder = suspect.retainPath.first?.item.map { "a \($0) that it holds itself" } ?? holder(suspect)
@@ -76,9 +77,9 @@ extension Finding {
   private static func holderType(_ suspect: Suspect) -> String {
     if let item = suspect.retainPath.first?.item { return "the \(item)" }
     return switch suspect.kind {
-    case .timer: "the timer"
+    case .timer, .timerOfDeadOwner: "the timer"
     case .dispatchSource: "the \(dispatchObject(suspect))"
-    case .observer: "the registration"
+    case .observer, .observerOfDeadOwner: "the registration"
     case .task, .taskOfDeadOwner: "the task"
     default: "what holds it"
     }

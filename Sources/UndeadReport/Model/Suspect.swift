@@ -25,8 +25,10 @@ extension LeakReport {
       public static let task = Kind(rawValue: "heldByTask")
       /// A task in a loop, whose closure captured weakly only objects that are gone: they did not cancel it.
       public static let taskOfDeadOwner = Kind(rawValue: "taskOfDeadOwner")
-      /// A timer of libdispatch that repeats, whose handler captured weakly only objects that are gone.
+      /// A timer that repeats, whose block captured weakly only objects that are gone.
       public static let timerOfDeadOwner = Kind(rawValue: "timerOfDeadOwner")
+      /// A block registered with NotificationCenter that captured weakly only objects that are gone.
+      public static let observerOfDeadOwner = Kind(rawValue: "observerOfDeadOwner")
       /// A word on the stack of a thread, which may be out of use.
       public static let thread = Kind(rawValue: "heldByThread")
     }

@@ -14,9 +14,17 @@ enum FieldName {
     "timer", "subviews",
   ]
 
+  /// What the toolchain's own fields are called in programs, by the beginnings of their types.
+  private static let ofToolchain: [String: (types: [String], name: String)] = [
+    "__completion": (["Foundation."], "completionBlock"),
+    "_block": (["Foundation.BlockOperation", "Dispatch.DispatchWorkItem"], "block"),
+    "_fire": (["Foundation.Timer"], "block"),
+    "state": (["Swift.AsyncStream<", "Swift.AsyncThrowingStream<"], "onTermination"),
+  ]
+
   /// What a field of the toolchain is called in programs; others are what they are called.
   static func shown(_ field: String, of type: String) -> String {
-    if field == "__completion", type.hasPrefix("Foundation.") { return "completionBlock" }
+    if let name = ofToolchain[field], name.types.contains(where: type.hasPrefix) { return name.name }
     if type == "dispatch io", field == "registered closure" { return "read or write" }
     guard field.hasPrefix("+") else { return field }
     if type == "dispatch group" { return "notify block" }
@@ -50,5 +58,5 @@ enum FieldName {
 
 extension LeakReport.Reference {
   /// What the programmer calls the field.
-  var fieldName: String { FieldName.shown(field, of: type) }
+  var fieldName: String { field == "state" && !holdsClosure ? field : FieldName.shown(field, of: type) }
 }

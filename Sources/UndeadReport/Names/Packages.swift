@@ -56,14 +56,23 @@ package struct Packages: Sendable, Equatable {
 
   /// The dependency that a frame's function belongs to.
   func package(of frame: Frame) -> String? {
-    if frame.line != nil, let file = frame.file { return package(ofFile: file) }
-    return FunctionName(frame.symbol).module.flatMap { packages[$0] }
+    let name = FunctionName(frame.symbol)
+    let known = name.extender == nil ? name.module.flatMap(known) : nil
+    if frame.line != nil, let file = frame.file { return package(ofFile: file) ?? known }
+    return name.module.flatMap { packages[$0] } ?? known
   }
 
   /// The dependency that declares a type.
   func package(ofType type: String) -> String? {
-    guard !packages.isEmpty, let dot = type.utf8.firstIndex(of: UInt8(ascii: ".")) else { return nil }
-    return packages[String(type[..<dot])]
+    guard let dot = type.utf8.firstIndex(of: UInt8(ascii: ".")) else { return nil }
+    let module = String(type[..<dot])
+    return packages[module] ?? known(module)
+  }
+
+  /// The package of a widely used module, wherever its sources lie, unless the program is built there.
+  private func known(_ module: String) -> String? {
+    guard let package = KnownLibraries.package(ofModule: module), !program.contains("/\(package)") else { return nil }
+    return package
   }
 
   /// Where package managers put what they fetch.

@@ -71,6 +71,12 @@ extension Backtrace {
     start?.frame ?? frames.first { !$0.system && !SymbolText.isAllocatingInitializer($0.symbol) }
       ?? frames.first { !$0.system }
   }
+
+  /// The frame to show for the whole stack: the user's, else the first of a dependency, else that of a library which is not the
+  /// allocator.
+  package var site: Frame? {
+    firstOwnFrame ?? frames.first { !SymbolText.isRuntimeEntry($0.symbol) } ?? frames.first
+  }
 }
 
 extension SymbolText {

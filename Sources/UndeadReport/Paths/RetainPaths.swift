@@ -124,6 +124,11 @@ package struct RetainPaths {
     }
   }
 
+  /// True if a path begins with a word of a thread.
+  func isOfThread(_ index: Snapshot.Index) -> Bool {
+    ["stack", "register", "threadLocal"].contains(Self.rootKind(snapshot.paths[Int(index)].rootKind))
+  }
+
   private static func rootKind(_ number: UInt32) -> String {
     switch number {
     case 1: "global"

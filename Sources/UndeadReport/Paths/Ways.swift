@@ -46,6 +46,19 @@ struct Ways {
     }
   }
 
+  /// The shortest cycle of strong and implied references that the node is in; empty if there is none.
+  func cycle(through node: Int) -> [Int] {
+    guard !firstEdge.isEmpty else { return [] }
+    let ways = (Int(firstEdge[node])..<Int(firstEdge[node + 1])).compactMap { edge -> [Int]? in
+      let next = Int(snapshot.edges[edge].to)
+      guard snapshot.edges[edge].isStrong else { return nil }
+      if next == node { return [edge] }
+      let back = way(from: next, to: node)
+      return back.isEmpty ? nil : [edge] + back
+    }
+    return ways.min { ($0.count, names.labelHash(of: $0[0])) < ($1.count, names.labelHash(of: $1[0])) } ?? []
+  }
+
   /// Whether a weak reference to the node is one to `end`, or to what wraps it.
   private func isNamed(_ node: Int, _ end: Int) -> Bool { node == end || !names.isOfProgram(node) || names.isOwn(node) }
 

@@ -20,7 +20,7 @@ package enum ReportText {
   package static func folded(notes: [String]) -> [String] { NoteFolding.folded(notes) }
 
   /// The first frame that the programmer wrote, else the innermost one.
-  package static func site(_ backtrace: Backtrace) -> Frame? { backtrace.firstOwnFrame ?? backtrace.frames.first }
+  package static func site(_ backtrace: Backtrace) -> Frame? { backtrace.site }
 
   /// The state of the run loops, a line each.
   package static func runLoops(_ inspection: JSONValue) -> [String] {

@@ -30,7 +30,7 @@ public struct LeakSnapshot: Sendable, Equatable {
   /// Objects that one thing alone keeps that fires or waits, and that have no field for it.
   package var keptAlone: [SuspectRecord] = []
   package var owners: [OwnerRecord] = []
-  /// Of suspects of kinds 6 and 7: what the types of the deallocated owners have.
+  /// Of suspects of kinds 6, 7 and 9: what the types of the deallocated owners have.
   package var ownerFields: [OwnerField] = []
   package var notes: [StringID] = []
   package var watched: [WatchedRecord] = []

@@ -59,6 +59,6 @@ package enum SuppressionProposal {
   private static func title(_ count: Int) -> String { count == 1 ? "once" : "\(count) times" }
 
   private static func place(_ backtrace: Backtrace) -> String {
-    (backtrace.firstOwnFrame ?? backtrace.frames.first)?.symbol ?? "an unknown place"
+    (backtrace.site)?.symbol ?? "an unknown place"
   }
 }

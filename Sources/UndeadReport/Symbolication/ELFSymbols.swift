@@ -79,6 +79,35 @@ extension ELFFile {
 }
 
 extension ELFFile {
+  /// Most code that is searched.
+  private static let mostCode: UInt64 = 256 << 20
+
+  /// Where the code takes the address of each of `targets` (x86-64: `lea target(%rip)`).
+  func places(thatLoad targets: Set<UInt64>) -> [UInt64: [UInt64]] {
+    let x86: UInt16 = 62
+    var found: [UInt64: [UInt64]] = [:]
+    guard !targets.isEmpty, header.machine == x86 else { return found }
+    for segment in segments where segment.kind == ELFSegment.Kind.load && segment.isExecutable {
+      let code = file.bytes.dropFirst(Int(clamping: segment.offset)).prefix(Int(clamping: min(segment.fileSize, Self.mostCode)))
+      guard let start = UnsafeRawBufferPointer(rebasing: code).baseAddress, code.count > 7 else { continue }
+      var at = 0
+      while at + 7 <= code.count, let next = memchr(start + at, 0x8D, code.count - at) {
+        let opcode = UnsafeRawPointer(next) - start
+        at = opcode + 1
+        guard opcode > 0, opcode + 6 <= code.count, start.load(fromByteOffset: opcode - 1, as: UInt8.self) & 0xFB == 0x48,
+          start.load(fromByteOffset: opcode + 1, as: UInt8.self) & 0xC7 == 0x05
+        else { continue }
+        let distance = Int64(Int32(littleEndian: start.loadUnaligned(fromByteOffset: opcode + 2, as: Int32.self)))
+        let place = segment.address &+ UInt64(opcode) &- 1
+        let target = place &+ 7 &+ UInt64(bitPattern: distance)
+        if targets.contains(target) { found[target, default: []].append(place) }
+      }
+    }
+    return found
+  }
+}
+
+extension ELFFile {
   /// Names of functions, mangled, that hold one of `parts`.
   package func functionNames(containing parts: [String]) -> [String] {
     var names: [String] = []

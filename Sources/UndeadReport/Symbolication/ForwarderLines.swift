@@ -1,7 +1,8 @@
 /// Finds the lines of closures behind the forwarders that the compiler makes for them.
 ///
 /// The function of a closure value with captures is a "partial apply forwarder", which has no line of its own. The
-/// closure is a function of nearly the same name, or was inlined into the forwarder.
+/// closure is a function of nearly the same name, or was inlined into the forwarder. Equal closures are one function of
+/// no line: then the place where the function around the closure takes the address of the forwarder is near.
 enum ForwarderLines {
   /// A forwarder without a line.
   private struct Forwarder {
@@ -15,8 +16,51 @@ enum ForwarderLines {
   /// Most places of a forwarder at which an inlined closure is looked for.
   private static let probes: UInt64 = 64
   private static let maximumRequests = 10_000
+  /// From where an address is loaded to code around it, which may have a line where that has none.
+  private static let distances: [Int64] = [0, 7, 14, -5, -10, 21]
 
   static func add(to images: inout [SymbolizedImage], _ tool: SymbolizerTool) {
+    addOwn(to: &images, tool)
+    addOfMakers(to: &images, tool)
+  }
+
+  private static func addOfMakers(to images: inout [SymbolizedImage], _ tool: SymbolizerTool) {
+    var requests: [SymbolizerTool.Request] = []
+    var owners: [Forwarder] = []
+    for index in images.indices where images[index].canBeAsked && !images[index].module.isSystem {
+      guard let file = images[index].file else { continue }
+      let forwarders = forwarders(in: images[index], index)
+      // The value of an asynchronous closure is the address of a record.
+      let bias = images[index].module.bias
+      let uses = file.places(thatLoad: Set(forwarders.map { $0.address &- bias }))
+      for forwarder in forwarders {
+        for place in uses[forwarder.address &- bias] ?? [] where requests.count < maximumRequests {
+          for distance in distances {
+            requests.append(.init(file: file.path, address: place &+ UInt64(bitPattern: distance)))
+            owners.append(forwarder)
+          }
+        }
+      }
+    }
+    for (owner, answer) in zip(owners, tool.answers(to: requests).locations) {
+      guard let found = answer?.first(where: { owner.closure.hasPrefix($0.function) && !$0.function.isEmpty }),
+        let file = found.line == nil ? found.startFile : found.file, let line = found.line ?? found.startLine,
+        var known = images[owner.image].locations[owner.address], let last = known.indices.last,
+        known[last].line == nil || (known[last].isNear && isStart(known[last], of: found))
+      else { continue }
+      known[last].file = file
+      known[last].line = line
+      known[last].isNear = true
+      images[owner.image].locations[owner.address] = known
+    }
+  }
+
+  /// True if no more than the start of the function is known so far.
+  private static func isStart(_ known: SymbolizerTool.Location, of maker: SymbolizerTool.Location) -> Bool {
+    maker.line != nil && known.line == maker.startLine
+  }
+
+  private static func addOwn(to images: inout [SymbolizedImage], _ tool: SymbolizerTool) {
     var requests: [SymbolizerTool.Request] = []
     var owners: [Forwarder] = []
     for index in images.indices where images[index].canBeAsked {

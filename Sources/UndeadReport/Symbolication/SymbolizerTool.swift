@@ -63,6 +63,7 @@ package struct SymbolizerTool {
     var line: Int?
     /// Where the function begins.
     var startLine: Int?
+    var startFile: String?
     /// True if debug information knows the function, and gives the code no line.
     var isOfNoLine = false
     /// True if it is the line of other code near the address.
@@ -164,7 +165,10 @@ package struct SymbolizerTool {
       location.line = line
     }
     let isInSource = location.line != nil || location.isOfNoLine
-    if isInSource, let start = symbol.startLine, start > 0 { location.startLine = start }
+    if isInSource, let start = symbol.startLine, start > 0 {
+      location.startLine = start
+      location.startFile = symbol.startFile
+    }
     return location
   }
 

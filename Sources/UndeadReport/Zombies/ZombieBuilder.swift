@@ -58,7 +58,7 @@ struct ZombieBuilder {
   private static func signature(_ zombie: Zombie) -> String {
     var hash = StableHash("zombie")
     for text in [zombie.kind, zombie.type, zombie.member ?? "", zombie.operation ?? ""] { hash.mix(StableHash(text)) }
-    for frame in [zombie.access.firstOwnFrame ?? zombie.access.frames.first, zombie.deallocation.firstReleasingFrame] {
+    for frame in [zombie.access.site, zombie.deallocation.firstReleasingFrame] {
       hash.mix(StableHash(frame.map { FunctionName.withoutThunks($0.symbol) } ?? ""))
     }
     return hash.hexadecimal

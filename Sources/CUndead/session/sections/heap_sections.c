@@ -48,6 +48,11 @@ typedef struct {
 } holder_entry;
 
 typedef struct {
+  uint64_t edge;
+  uint32_t stack, unused;
+} stack_word_entry;
+
+typedef struct {
   uint64_t address, parent, group, waits_for;
   uint32_t id, name, stack, status;
   uint8_t dependency, priority;
@@ -276,6 +281,16 @@ static void write_roots(heap_names *names) {
   }
 }
 
+static void write_stack_words(heap_names *names) {
+  const undead_graph *graph = names->graph;
+  undead_section *section = undead_section_begin(names->writer, UNDEAD_SECTION_HEAP_STACK_WORDS, sizeof(stack_word_entry));
+  for (uint32_t i = 0; i < graph->stack_word_count && !has_failed(names); i++) {
+    const undead_graph_stack_word *word = &graph->stack_words[i];
+    uint32_t stack = undead_table_stack(&names->writer->tables, graph->frames + word->first_frame, word->frame_count);
+    undead_section_add(names->writer, section, &(stack_word_entry){word->edge, stack, 0});
+  }
+}
+
 static void write_generations(heap_names *names) {
   undead_section *section =
     undead_section_begin(names->writer, UNDEAD_SECTION_HEAP_GENERATIONS, sizeof(generation_entry));
@@ -309,6 +324,7 @@ static void write_all(heap_names *names) {
   write_sites(names);
   write_places(names);
   write_roots(names);
+  write_stack_words(names);
   write_generations(names);
   write_words(names);
   undead_heap_memory_write(names->writer, names->graph);

@@ -193,7 +193,8 @@ static void write_owner_fields(undead_writer *writer) {
   self.section = undead_section_begin(writer, UNDEAD_SECTION_OWNER_FIELDS, sizeof(owner_field_entry));
   for (uint32_t i = 0; i < writer->result->suspect_count && !has_failed(writer); i++) {
     const undead_suspect *suspect = &writer->result->suspects[i];
-    bool dead = suspect->kind == UNDEAD_SUSPECT_DEAD_OWNER || suspect->kind == UNDEAD_SUSPECT_DEAD_OWNER_OF_TIMER;
+    bool dead = suspect->kind == UNDEAD_SUSPECT_DEAD_OWNER || suspect->kind == UNDEAD_SUSPECT_DEAD_OWNER_OF_TIMER
+      || suspect->kind == UNDEAD_SUSPECT_DEAD_OWNER_OF_OBSERVER;
     self.node = suspect->node;
     if (dead && is_reported(writer, suspect)) undead_each_owner_field(&writer->result->nodes[suspect->node], write_owner_field, &self);
   }

@@ -157,7 +157,9 @@ enum {
   ABI_CF_TYPE_SHIFT = 8,
   ABI_CF_TYPE_MASK = 0xFFFF,
   ABI_CF_CLASS_NAME = 8,           // CFRuntimeClass.className
-  ABI_CF_TIMER_INFO = 144,         // CFRunLoop.c: __CFRunLoopTimer, _context.info
+  ABI_CF_TIMER_LOOP = 72,          // CFRunLoop.c: __CFRunLoopTimer, _runLoop: none before it is scheduled, and after it was invalidated
+  ABI_CF_TIMER_INTERVAL = 96,      // _interval, a double: 0 for what fires once
+  ABI_CF_TIMER_INFO = 144,         // _context.info
 
   // ABI/Task.h and TaskPrivate.h: AsyncTask.
   ABI_TASK_FLAGS = 32,          // u32, JobFlags

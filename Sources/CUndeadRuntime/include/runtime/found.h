@@ -87,6 +87,7 @@ typedef enum {
   UNDEAD_SUSPECT_FRAME = 5,   // part of a set that nobody owns, but that a frame of a thread names
   UNDEAD_SUSPECT_DEAD_OWNER = 6,   // a closure that knows weakly what is gone; `mechanism` is the task
   UNDEAD_SUSPECT_DEAD_OWNER_OF_TIMER = 7,
+  UNDEAD_SUSPECT_DEAD_OWNER_OF_OBSERVER = 9,   // the closure that NotificationCenter has is the mechanism
   UNDEAD_SUSPECT_OUTLIVED = 8,   // likewise of a watched object that is in memory: words name it that own nothing
   UNDEAD_SUSPECT_ALONE = 16,  // moreover: no suspect, as the object has no field for what keeps it
 } undead_suspect_kind;

@@ -36,10 +36,13 @@ static void check_timer(undead_premises *premises) {
   if (!create || !release || !type_of || !class_of) return;
   timer_context context = {.info = &nothing};
   uintptr_t timer = ((uintptr_t (*)(const void *, double, double, uintptr_t, intptr_t, const void *, timer_context *))create)(
-    NULL, 1e15, 0, 0, 0, (const void *)nothing, &context);
+    NULL, 1e15, 1.5, 0, 0, (const void *)nothing, &context);
   uintptr_t type = ((uintptr_t (*)(void))type_of)();
   if (!timer) return;
   NAMES((word_at(timer + ABI_CF_INFO) >> ABI_CF_TYPE_SHIFT & ABI_CF_TYPE_MASK) == type, "the type of an object of Core Foundation");
+  const uintptr_t one_and_a_half = 0x3FF8000000000000;
+  NAMES(word_at(timer + ABI_CF_TIMER_INTERVAL) == one_and_a_half, "how often a timer of Core Foundation fires");
+  NAMES(!word_at(timer + ABI_CF_TIMER_LOOP), "the run loop of a timer of Core Foundation");
   NAMES(word_at(timer + ABI_CF_TIMER_INFO) == (uintptr_t)&nothing, "what a timer of Core Foundation refers to");
   const char *name = read_text(word_at(((uintptr_t (*)(uintptr_t))class_of)(type) + ABI_CF_CLASS_NAME), 64);
   NAMES(name && !strcmp(name, "CFRunLoopTimer"), "the name of a class of Core Foundation");

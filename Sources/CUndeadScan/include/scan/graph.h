@@ -99,6 +99,14 @@ enum { UNDEAD_TASK_ON_TASK = 1, UNDEAD_TASK_ON_CONTINUATION, UNDEAD_TASK_ON_GROU
 #define UNDEAD_ROOT_MAPPED 2u       // memory that is no variable of an image
 #define UNDEAD_ROOT_OF_RUNTIME 4u   // a variable of what resumes tasks
 
+// A word of a stack, and the frames around it.
+typedef struct {
+  uint64_t edge;           // among those of roots
+  uint32_t first_frame, frame_count;
+} undead_graph_stack_word;
+#define UNDEAD_STACK_WORDS (1u << 16)   // that are named
+#define UNDEAD_GRAPH_FRAMES (1u << 20)
+
 typedef struct undead_graph {
   int file;                // open for writing
   uint64_t start;          // where in it the stream is to begin
@@ -111,6 +119,7 @@ typedef struct undead_graph {
   uintptr_t *frames;            uint32_t frame_count;  // return addresses
   undead_graph_area *areas;     uint32_t area_count;
   undead_graph_slice *slices;   uint32_t slice_count;    // of what has no room here nothing is reported
+  undead_graph_stack_word *stack_words; uint32_t stack_word_count;
   undead_graph_holder *holders; uint32_t holder_count;
   undead_graph_kept *kept;      uint32_t kept_count;     // only of a program that goes on (glibc/heap.h has those of a copy)
   undead_graph_task *tasks;     uint32_t task_count;

@@ -16,13 +16,14 @@ enum {
   MOST_BLOCKS = 1 << 14,   // that an object may lead to
   MOST_ALONE = 16,         // objects that are looked at one by one
   MOST_ROUNDS = 64,        // over what an object leads to
+  MOST_MEMBERS = 256,      // of cycles that are not all that keeps an object
 };
 
 typedef struct {
   undead_bodies *bodies;
   undead_tally tally;       // `wanted`: alive
   undead_worklist alive;
-  undead_worklist *found;
+  undead_worklist *found, *cycles;
   uint32_t reached;         // bit of blocks whose paths are known
   bool by_counts;           // only counts explain a block, and none that a library made
   uint32_t at;              // index of the block whose words are looked at
@@ -127,13 +128,26 @@ static bool find_members(outlived_search *self) {
   return true;
 }
 
+// What leads back to an object that somebody else owns as well.
+static void list_members(outlived_search *self) {
+  uint32_t members = 0;
+  for (uint32_t i = 0; i < self->tally.count; i++) members += self->tally.blocks[i].wanted;
+  for (uint32_t i = 0; i < self->tally.count && members <= MOST_MEMBERS; i++)
+    if (self->tally.blocks[i].wanted) undead_worklist_push(self->cycles, self->tally.blocks[i].block);
+}
+
 static void list_own_cycle(outlived_search *self, uintptr_t object) {
   undead_tally *tally = &self->tally;
   undead_tallied *own = undead_tally_find(tally, object);
   for (uint32_t i = 0; i < tally->count; i++) undead_tally_add(tally, tally->blocks[i].block);
-  if (!own || !is_explained(self, own)) return;
+  if (!own) return;
+  bool explained = is_explained(self, own);
   own->wanted = 1;
-  if (!find_members(self)) return;
+  if ((!explained && self->by_counts) || !find_members(self)) return;
+  if (!explained) {
+    list_members(self);
+    return;
+  }
   for (uint32_t i = 0; i < tally->count; i++)
     if (tally->blocks[i].wanted && !is_decided(self, &tally->blocks[i])) return;
   for (uint32_t i = 0; i < tally->count; i++)
@@ -150,12 +164,12 @@ static bool look(outlived_search *self, const uintptr_t *objects, uint32_t count
     undead_tally_close(&self->tally);
   }
   undead_heap_clear(self->bodies->heap, LISTED);
-  return ok && !self->alive.no_memory && !self->found->no_memory;
+  return ok && !self->alive.no_memory && !self->found->no_memory && !self->cycles->no_memory;
 }
 
 bool undead_outlived_find(undead_bodies *bodies, const uintptr_t *objects, uint32_t count, uint32_t reached, bool by_counts,
-                          undead_worklist *found) {
-  outlived_search self = {.bodies = bodies, .found = found, .reached = reached, .by_counts = by_counts};
+                          undead_worklist *found, undead_worklist *cycles) {
+  outlived_search self = {.bodies = bodies, .found = found, .cycles = cycles, .reached = reached, .by_counts = by_counts};
   bool ok = look(&self, objects, count, false);
   for (uint32_t i = 0; ok && i < count && i < MOST_ALONE; i++)
     if (!(*undead_heap_word(bodies->heap, objects[i]) & reached)) ok = look(&self, &objects[i], 1, true);

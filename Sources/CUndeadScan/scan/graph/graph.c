@@ -319,7 +319,7 @@ static bool rewind_file(const undead_graph *graph) {
     && undead_raw3(SYS_lseek, graph->file, (long)graph->start, SEEK_SET) == (long)graph->start;
 }
 
-void undead_graph_write(undead_graph *graph, undead_bodies *bodies, const undead_view *view,
+void undead_graph_write(undead_graph *graph, undead_bodies *bodies, const undead_view *view, const undead_world *world,
                         const undead_scan_options *options) {
   uint64_t begun = undead_now();
   undead_graph_writer writer = {.graph = graph, .bodies = bodies, .heap = &view->heap};
@@ -333,7 +333,7 @@ void undead_graph_write(undead_graph *graph, undead_bodies *bodies, const undead
     write_blocks(&writer);
     undead_stream_align(&writer.stream);
     graph->root_offset = undead_stream_size(&writer.stream);
-    undead_graph_write_roots(&writer, view, options);
+    undead_graph_write_roots(&writer, view, world, options);
     graph->root_bytes = undead_stream_size(&writer.stream) - graph->root_offset;
     undead_stream_align(&writer.stream);
     undead_stream_flush(&writer.stream);

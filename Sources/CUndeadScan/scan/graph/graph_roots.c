@@ -4,6 +4,7 @@
 #include "platform/maps/maps.h"
 #include "scan/graph/contents.h"
 #include "scan/graph/graph_walk.h"
+#include "scan/graph/stack_words.h"
 #include "scan/bodies/references.h"
 #include "world/images.h"
 
@@ -15,6 +16,7 @@ typedef struct {
   // The last mapping that was asked about: variables of images are distinguished, other memory is not.
   const undead_mapping *mapping;
   bool in_image;
+  undead_stack_frames frames;
 } root_walk;
 
 static void write_root_edge(root_walk *self, undead_graph_root root, uintptr_t block) {
@@ -74,6 +76,7 @@ static void visit(void *context, const undead_reference *reference) {
     if (is_unrecorded(self, address)) root.kind = UNDEAD_ROOT_UNRECORDED;
   } else if (from->kind == UNDEAD_ROOT_STACK) {
     root.address = place_of(self, reference->at + from->shift);
+    undead_stack_word_note(&self->frames, self->writer->graph, from->tid, reference->at + from->shift);
   }
   note_slice(self, reference, block);
   write_root_edge(self, root, block);
@@ -88,8 +91,9 @@ static void write_items(root_walk *self) {
   }
 }
 
-void undead_graph_write_roots(undead_graph_writer *writer, const undead_view *view, const undead_scan_options *options) {
-  root_walk self = {.writer = writer, .options = options};
+void undead_graph_write_roots(undead_graph_writer *writer, const undead_view *view, const undead_world *world,
+                              const undead_scan_options *options) {
+  root_walk self = {.writer = writer, .options = options, .frames = {.world = world}};
   for (uint32_t i = 0; i < view->roots.count && !writer->tables.full && !writer->stream.error; i++) {
     self.root = &view->roots.roots[i];
     undead_walk_root(writer->heap, self.root, visit, &self);

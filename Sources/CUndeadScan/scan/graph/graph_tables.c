@@ -15,11 +15,10 @@
 #define PLACE_LIMIT (1u << 19)
 #define ROOT_LIMIT (1u << 20)
 #define SITE_WORDS 3u        // a backtrace takes at least so many words of the store
-#define FRAME_LIMIT (1u << 20)
 #define TASK_FRAMES 64u
 #define NO_TYPE UINT32_MAX
 
-enum { TABLE_COUNT = 12 };
+enum { TABLE_COUNT = 13 };
 
 typedef struct {
   void **memory;
@@ -33,12 +32,13 @@ static void list_tables(undead_graph *graph, table_memory tables[TABLE_COUNT]) {
   tables[3] = (table_memory){(void **)&graph->roots, ROOT_LIMIT * sizeof *graph->roots};
   tables[4] = (table_memory){(void **)&graph->sites, graph->site_limit * sizeof *graph->sites};
   tables[6] = (table_memory){(void **)&graph->areas, UNDEAD_AREA_LIMIT * sizeof *graph->areas};
-  tables[5] = (table_memory){(void **)&graph->frames, FRAME_LIMIT * sizeof *graph->frames};
+  tables[5] = (table_memory){(void **)&graph->frames, UNDEAD_GRAPH_FRAMES * sizeof *graph->frames};
   tables[7] = (table_memory){(void **)&graph->slices, UNDEAD_SLICE_LIMIT * sizeof *graph->slices};
   tables[8] = (table_memory){(void **)&graph->holders, UNDEAD_HOLDER_LIMIT * sizeof *graph->holders};
   tables[9] = (table_memory){(void **)&graph->kept, UNDEAD_KEPT_LIMIT * sizeof *graph->kept};
   tables[10] = (table_memory){(void **)&graph->tasks, UNDEAD_TASK_LIMIT * sizeof *graph->tasks};
   tables[11] = (table_memory){(void **)&graph->task_names, UNDEAD_TASK_NAME_LIMIT};
+  tables[12] = (table_memory){(void **)&graph->stack_words, UNDEAD_STACK_WORDS * sizeof *graph->stack_words};
 }
 
 undead_graph *undead_graph_open(int file, uint64_t start, bool shared) {
@@ -69,7 +69,7 @@ void undead_graph_close(undead_graph *graph) {
 bool undead_graph_tables_open(undead_graph_tables *tables, undead_graph *graph) {
   *tables = (undead_graph_tables){.graph = graph};
   graph->type_count = graph->shape_count = graph->place_count = graph->root_count = graph->site_count = 0;
-  graph->frame_count = graph->area_count = graph->slice_count = graph->holder_count = graph->task_count = 0;
+  graph->frame_count = graph->area_count = graph->slice_count = graph->stack_word_count = graph->holder_count = graph->task_count = 0;
   graph->task_name_bytes = 1;
   // There are none where backtraces are off.
   tables->site_of_bytes = (undead_backtrace_count() + 1ull) * sizeof *tables->site_of;
@@ -133,7 +133,7 @@ static bool begins_with_type(undead_bodies *bodies, uintptr_t word) {
 }
 
 static void note_frames(undead_graph *graph, const undead_bodies *bodies, undead_graph_type *type) {
-  if (FRAME_LIMIT - graph->frame_count < TASK_FRAMES) return;
+  if (UNDEAD_GRAPH_FRAMES - graph->frame_count < TASK_FRAMES) return;
   type->status = status_of_task(type->sample);
   type->first_frame = graph->frame_count;
   type->frame_count = frames_of_task(bodies, type->sample, graph->frames + graph->frame_count);

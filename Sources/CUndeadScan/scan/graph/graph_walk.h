@@ -16,7 +16,7 @@ typedef struct {
 } undead_graph_writer;
 
 // After the marks were made. Does not fail: what went wrong is in `graph->error`.
-void undead_graph_write(undead_graph *graph, undead_bodies *bodies, const undead_view *view,
+void undead_graph_write(undead_graph *graph, undead_bodies *bodies, const undead_view *view, const undead_world *world,
                         const undead_scan_options *options);
 
 // What the runtime's records say of a task, and of its `async let` tasks, which are no blocks (graph_tasks.c).
@@ -26,4 +26,5 @@ void undead_graph_note_task(undead_graph_writer *writer, uintptr_t task, uint32_
 void undead_graph_note_timer(undead_graph_writer *writer, uintptr_t block, size_t size);
 
 // The second stream (graph_roots.c).
-void undead_graph_write_roots(undead_graph_writer *writer, const undead_view *view, const undead_scan_options *options);
+void undead_graph_write_roots(undead_graph_writer *writer, const undead_view *view, const undead_world *world,
+                              const undead_scan_options *options);

@@ -89,6 +89,7 @@ bool undead_paths_open(undead_pathfinder *finder, const undead_storage *storage,
 
 void undead_paths_close(undead_pathfinder *finder, const undead_storage *storage) {
   undead_worklist_close(&finder->outlived);
+  undead_worklist_close(&finder->cycles);
   if (finder->first_block) undead_unmap(finder->first_block, storage->path_limit * sizeof *finder->first_block);
   if (finder->places) undead_unmap(finder->places, storage->step_limit * sizeof *finder->places);
   // The number given at first is not kept: `path_of` lies behind the targets and tells it.
@@ -309,7 +310,7 @@ static bool set_outlived_apart(path_search *search, bool by_counts) {
     objects[count++] = object;
   }
   undead_worklist *found = &search->finder->outlived;
-  bool ok = !count || undead_outlived_find(search->bodies, objects, count, VISITED, by_counts, found);
+  bool ok = !count || undead_outlived_find(search->bodies, objects, count, VISITED, by_counts, found, &search->finder->cycles);
   undead_unmap(objects, bytes);
   return ok;
 }

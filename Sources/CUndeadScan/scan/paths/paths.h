@@ -16,6 +16,7 @@ typedef struct {
   uintptr_t *first_block;        // for each path: the block that the root holds
   undead_step_place *places;     // for each step of the result, until the edges are known
   undead_worklist outlived;      // blocks of sets with a target that should be gone, which nobody else owns (scan/counts/outlived.h)
+  undead_worklist cycles;        // blocks of cycles of targets that somebody owns as well
 } undead_pathfinder;
 
 // `targets` are copied, sorted and made distinct. False without memory.

@@ -136,6 +136,39 @@ static void look_at_handlers(owner_search *search, uintptr_t refs) {
   }
 }
 
+// Foundation.Timer: its first field is the timer of Core Foundation, which a run loop has and which fires again and again.
+static void look_at_timer(owner_search *search, uintptr_t timer) {
+  const undead_heap *heap = search->suspects->bodies->heap;
+  uintptr_t fires = word_at(timer + ABI_OBJECT_HEADER);
+  if (!undead_heap_starts(heap, fires) || undead_block_size(fires) < ABI_CF_TIMER_INFO + 8) return;
+  bool repeats = (intptr_t)word_at(fires + ABI_CF_TIMER_INTERVAL) > 0;   // a number above zero
+  if (repeats && word_at(fires + ABI_CF_TIMER_LOOP) && word_at(fires + ABI_CF_TIMER_INFO) == timer) look_at_memory(search, timer);
+}
+
+// What `search->task` runs, by what it is. The kind of suspect that it is, if all that it works for is gone.
+static uint32_t look_at_work(owner_search *search) {
+  undead_suspects *suspects = search->suspects;
+  uintptr_t block = search->task, refs;
+  const undead_layout *layout = undead_body_layout(suspects->bodies, word_at(block));
+  if (!layout) {
+    if (undead_is_active_source(suspects, block) && (refs = undead_source_refs_in(suspects, block))) look_at_handlers(search, refs);
+    return UNDEAD_SUSPECT_DEAD_OWNER_OF_TIMER;
+  }
+  if (layout->category == UNDEAD_CATEGORY_FOUNDATION_TIMER) {
+    look_at_timer(search, block);
+    return UNDEAD_SUSPECT_DEAD_OWNER_OF_TIMER;
+  }
+  if (layout->kind == UNDEAD_KIND_CONTEXT) {
+    look_into(search, block, block);
+    return UNDEAD_SUSPECT_DEAD_OWNER_OF_OBSERVER;
+  }
+  if (layout->kind == UNDEAD_KIND_TASK && is_suspended(block)) {
+    look_at_memory(search, block);
+    look_at_slabs(search);
+  }
+  return UNDEAD_SUSPECT_DEAD_OWNER;
+}
+
 typedef struct {
   undead_suspects *suspects;
   uint32_t max_found;
@@ -145,16 +178,8 @@ static bool look_at_runner(void *context, uintptr_t block, uint32_t *word) {
   runner_search *self = context;
   undead_suspects *suspects = self->suspects;
   if (!(*word & UNDEAD_WORD_SPECIAL) || !(*word & UNDEAD_WORD_MARK) || suspects->found_count == self->max_found) return true;
-  const undead_layout *layout = undead_body_layout(suspects->bodies, word_at(block));
   owner_search search = {.suspects = suspects, .task = block};
-  uintptr_t refs = 0;
-  if (layout && layout->kind == UNDEAD_KIND_TASK && is_suspended(block)) {
-    look_at_memory(&search, block);
-    look_at_slabs(&search);
-  } else if (!layout && undead_is_active_source(suspects, block) && (refs = undead_source_refs_in(suspects, block))) {
-    look_at_handlers(&search, refs);
-  }
-  uint32_t kind = refs ? UNDEAD_SUSPECT_DEAD_OWNER_OF_TIMER : UNDEAD_SUSPECT_DEAD_OWNER;
+  uint32_t kind = look_at_work(&search);
   if (search.context && !search.lives)
     suspects->found[suspects->found_count++] = (undead_found_suspect){search.context, block, kind};
   return true;

@@ -58,6 +58,10 @@ package struct SARIFRules {
         "timerOfDeadOwner", .warning, "Timer that fires for an object that is gone",
         "The handler of a timer that repeats captured weakly only objects that are deallocated.",
         "Cancel the timer in the `deinit` of its owner."),
+      rule(
+        "observerOfDeadOwner", .warning, "Observer that is registered for an object that is gone",
+        "A block registered with NotificationCenter captured weakly only objects that are deallocated.",
+        "Call `removeObserver(_:)` with the token in the `deinit` of its owner."),
     ]
     + [
       (
