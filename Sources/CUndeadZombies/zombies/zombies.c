@@ -97,7 +97,7 @@ static bool start_sampled(const undead_zombie_options *options) {
   else if (!undead_swift_functions_find() || !undead_object_source_learn())
     reason = "no Swift runtime was found that objects can be sampled of: it may be linked statically";
   else if (!undead_premises_let_zombies_start()) reason = "the classes of this Swift runtime are not as expected";
-  else if (!undead_zombie_classes_prepare(&undead_stubs) || !undead_fenced_prepare((uint32_t)options->budget.count))
+  else if (!undead_zombie_classes_prepare(&undead_stubs) || !undead_fenced_prepare((uint32_t)options->budget.count, 0))
     reason = "there is no memory for the pages of sampled objects";
   else return true;
   return false;
@@ -155,11 +155,14 @@ static bool start_locked(const undead_zombie_options *options) {
     undead_zombie_log_set_flags(log_flags());
     return true;
   }
+  bool storage = replaces_functions && !undead_allocator_is_other() && undead_object_source_learn() &&
+                 undead_fenced_prepare(UNDEAD_FENCED_STORAGE_DEAD, UNDEAD_FENCED_STORAGE_SLOTS);
   undead_fault_handlers_install();
   undead_zombies.active = true;
   if (replaces_functions) undead_swift_functions_watch(&undead_watching);
   undead_free_filter_keep(replaces_functions ? undead_zombie_filter_unseen : undead_zombie_filter_all);
   if (undead_zombies.guard) undead_block_source_set(undead_object_source);
+  if (storage) undead_chosen_begin_with_storage();
   return true;
 }
 
@@ -188,6 +191,7 @@ void undead_zombies_stop(void) {
     // The filter stays for live objects on guard pages.
     undead_free_filter_keep(undead_guard_bytes ? undead_zombie_filter_guarded : NULL);
     undead_zombies.active = false;
+    undead_chosen_end();
     reason = "the sniffer was stopped";
     undead_quarantine_empty();
   }
@@ -296,7 +300,7 @@ void undead_zombies_after_fork_in_child(void) {
   undead_threads_after_fork_in_child();
   undead_zombies.dying = false;
   if (undead_zombies.active) undead_zombie_waiting_after_fork_in_child();
-  if (undead_zombies.sample) undead_chosen_after_fork_in_child();
+  if (undead_zombies.active) undead_chosen_after_fork_in_child();
 }
 
 void undead_zombies_adopt_child(uint32_t generation) {

@@ -58,6 +58,11 @@ enum {
 static inline uintptr_t undead_glibc_word(uintptr_t address) { return *(const uintptr_t *)address; }
 static inline uintptr_t undead_chunk_head(uintptr_t chunk) { return undead_glibc_word(chunk + CHUNK_SIZE); }
 static inline uintptr_t undead_chunk_bytes(uintptr_t chunk) { return undead_chunk_head(chunk) & ~(uintptr_t)CHUNK_FLAGS; }
+// What malloc_usable_size() says of a small block.
+static inline size_t undead_chunk_usable(size_t size) {
+  size_t chunk = (size + CHUNK_SIZE + 15) & ~(size_t)15;
+  return (chunk < CHUNK_SMALLEST ? CHUNK_SMALLEST : chunk) - CHUNK_SIZE;
+}
 // Links of single lists, "safe-linking" (PROTECT_PTR).
 static inline uintptr_t undead_glibc_next(uintptr_t place) { return undead_glibc_word(place) ^ place >> 12; }
 // Whether chunks of this size are kept in this bin of a thread's cache.

@@ -151,7 +151,10 @@ void undead_sample_forget_all(void) {
   undead_sample_forget_tables();
 }
 
+// A copy of the random numbers would sample the same blocks in each child: the next one that is asked about draws anew.
 void undead_sample_after_fork_in_child(void) {
+  undead_thread.sample_seed = 0;
+  undead_thread.sample_left = 0;
   if (undead_sample_lock_inherited()) undead_sample_forget_all();
 }
 

@@ -91,7 +91,7 @@ uintptr_t undead_zombie_destroyed(uintptr_t object, uintptr_t pc, uintptr_t sp, 
   return go_on(0);
 }
 
-static undead_zombie_kind kind_of(uint32_t function) {
+undead_zombie_kind undead_zombie_kind_of_function(undead_swift_function function) {
   if (function >= UNDEAD_SWIFT_DYNAMIC_CAST_CLASS) return UNDEAD_ZOMBIE_CAST;
   if (function >= UNDEAD_SWIFT_UNOWNED_RETAIN_STRONG) return UNDEAD_ZOMBIE_UNOWNED;
   return function >= UNDEAD_SWIFT_RELEASE ? UNDEAD_ZOMBIE_RELEASE : UNDEAD_ZOMBIE_RETAIN;
@@ -101,7 +101,7 @@ uintptr_t undead_zombie_touched(uintptr_t object, uint32_t function, uintptr_t p
                                 const undead_kept_registers *kept) {
   if ((intptr_t)object <= 0) return undead_swift_real[function];
   object &= UNDEAD_REFERENCE_BITS;
-  undead_zombie_kind kind = kind_of(function);
+  undead_zombie_kind kind = undead_zombie_kind_of_function(function);
   const undead_zombie_class *class = undead_zombie_class_of_isa(word_at(object));
   if (!class) return undead_zombie_waits_no_longer() ? go_on(undead_swift_real[function]) : undead_swift_real[function];
   undead_zombie_use use = use_of(kind, class, object, pc, sp, bp);

@@ -11,6 +11,8 @@
 #include "runtime/abi.h"
 #include "unwind/backtrace.h"
 #include "unwind/pc_table.h"
+#include "zombies/catch/stubs_x86_64.h"
+#include "zombies/catch/watching_x86_64.h"
 #include "zombies/functions/functions.h"
 #include "zombies/kept/chosen.h"
 #include "zombies/reports/log.h"
@@ -66,11 +68,23 @@ static void find_function(void *context, const uint32_t *indices, uint32_t count
   }
 }
 
-static undead_zombie_kind kind_of_touch(const undead_zombie_use *use, bool is_fence) {
+// Our own version of a function of the runtime's reads the class: then its caller is who uses the object.
+static undead_zombie_kind kind_of_watching(undead_zombie_use *use) {
+  uint32_t depth;
+  undead_swift_function function = undead_watching_function_at(use->pc - 1, &depth);
+  if (function == UNDEAD_SWIFT_FUNCTION_COUNT) return 0;
+  use->pc = word_at(use->sp + depth);
+  use->sp += depth + sizeof(uintptr_t);
+  return undead_zombie_kind_of_function(function);
+}
+
+static undead_zombie_kind kind_of_touch(undead_zombie_use *use, bool is_fence) {
+  undead_zombie_kind watching = kind_of_watching(use);
   if (is_fence) return UNDEAD_ZOMBIE_OVERFLOW;
   if (use->class && use->class->is_context) return UNDEAD_ZOMBIE_CLOSURE;
   // free() and realloc() look at the block themselves.
   if (undead_thread.in_hook) return UNDEAD_ZOMBIE_RELEASE;
+  if (watching) return watching;
   if (!use->class) return UNDEAD_ZOMBIE_FIELD;
   Dl_info info;
   naming found = {0};
@@ -160,7 +174,7 @@ static void report(const siginfo_t *info, const ucontext_t *context, const undea
       .thread = slot->killer.place,
   };
   undead_zombie_use use = {
-      .flags = UNDEAD_ZOMBIE_IS_GUARDED | UNDEAD_ZOMBIE_IS_SAMPLED,
+      .flags = UNDEAD_ZOMBIE_IS_GUARDED | (undead_zombies.sample ? UNDEAD_ZOMBIE_IS_SAMPLED : 0),
       .field_offset = (uint32_t)((uintptr_t)info->si_addr - slot->block),
       .object = slot->block,
       .class = dead.class,

@@ -1,7 +1,9 @@
 // What the method slots of zombie classes lead to. Swift's calling convention on x86-64: self in r13, the error in r12,
 // the async context in r14, the address of an indirect result in rax.
 #pragma once
+#include "undead_sniffer.h"
 #include "zombies/classes/zombie_class.h"
+#include "zombies/functions/functions.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -30,6 +32,8 @@ typedef struct {
 // Called by the stubs: return the function to jump to with the registers as they were, or UNDEAD_STOP_HERE.
 uintptr_t undead_zombie_message(undead_message_registers *registers, uint32_t slot);
 uintptr_t undead_zombie_record_message(undead_message_registers *registers, uint32_t slot);
+// What a function of the runtime does to an object.
+undead_zombie_kind undead_zombie_kind_of_function(undead_swift_function function);
 // Returns 0 or UNDEAD_STOP_HERE.
 uintptr_t undead_zombie_destroyed(uintptr_t object, uintptr_t pc, uintptr_t sp, uintptr_t bp);
 // Of the functions of watching_x86_64.c: a function to go on with, 0 to return the argument, UNDEAD_STOP_HERE.

@@ -159,6 +159,15 @@ __asm__(
     ".section .note.GNU-stack,\"\",@progbits\n"
     ".text\n");
 
+undead_swift_function undead_watching_function_at(uintptr_t pc, uint32_t *depth) {
+  enum { LONGEST = 64, LONGEST_OF_EACH = 128, PUSHED = 24 };
+  *depth = 0;
+  for (int i = UNDEAD_SWIFT_RETAIN; i < UNDEAD_SWIFT_FUNCTION_COUNT; i++)
+    if (pc - undead_swift_watching[i] < LONGEST) return (undead_swift_function)i;
+  *depth = PUSHED;
+  return pc - (uintptr_t)undead_watching_each_release < LONGEST_OF_EACH ? UNDEAD_SWIFT_RELEASE_N : UNDEAD_SWIFT_FUNCTION_COUNT;
+}
+
 const undead_watching_functions undead_watching = {
   undead_swift_watching, undead_swift_watching_closely, undead_watching_each_release};
 #endif

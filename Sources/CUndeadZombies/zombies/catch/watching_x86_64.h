@@ -15,4 +15,8 @@ void undead_watching_each_release(void *object, uint32_t count);
 
 extern const undead_watching_functions undead_watching;
 
+// The one that the code at `pc` belongs to, and how far above the stack pointer its return address is; UNDEAD_SWIFT_FUNCTION_COUNT if it
+// belongs to none.
+undead_swift_function undead_watching_function_at(uintptr_t pc, uint32_t *depth);
+
 #pragma GCC visibility pop

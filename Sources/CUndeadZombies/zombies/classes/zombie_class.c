@@ -96,11 +96,9 @@ static void apply_lists(undead_zombie_class *class) {
   class->keep = class->zombie && allowed && !is_listed(UNDEAD_LIST_DENY, class);
   const char *module = "Swift", *name;
   if (!class->is_context) undead_metadata_names(class->original, &module, &name);
-  // Classes of the standard library are storage: of arrays, strings, hash tables and buffers.
-  bool is_library = class->is_context || !strcmp(module, "Swift");
-  class->guards_second = is_library;
+  class->is_storage = !class->is_context && !strcmp(module, "Swift");
   class->guard = class->keep && (undead_type_list_is_empty(UNDEAD_LIST_GUARD)
-                                     ? is_library || !undead_is_toolchain_module(module)
+                                     ? class->is_context || !undead_is_toolchain_module(module)
                                      : is_listed(UNDEAD_LIST_GUARD, class));
 }
 

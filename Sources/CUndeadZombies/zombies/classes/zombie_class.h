@@ -37,7 +37,7 @@ typedef struct undead_zombie_class {
   bool is_context;               // of a closure, or box of a variable
   bool keep;                     // goes to the quarantine
   bool guard;                    // gets pages of its own
-  bool guards_second;            // storage and contexts: they leave half of the pages to objects of the program's types
+  bool is_storage;               // of arrays, strings, hash tables and buffers: a class of the standard library
   uint32_t slot_count;           // words of the metadata from the isa on
   const uint8_t *methods;        // for each: flags of the method (ABI_METHOD_*) | UNDEAD_SLOT_IS_METHOD, 0: no method
 } undead_zombie_class;

@@ -1,6 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-// Blocks are chosen at random, and for a while also by the place of a use that was found: then malloc asks here for each block
+// Blocks are chosen at random, or as storage, and for a while also by the place of a use that was found: then malloc asks here for each block
 // (record/block_source.h), which is dear, so it ends when the time or the number of blocks is over.
 #include "zombies/kept/chosen.h"
 #include "platform/memory/own_data.h"
@@ -18,9 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-// A page costs about 6 us, most of it in the kernel. Of more blocks in a second than these, fewer are chosen, which holds the
-// default rate below half a percent of a processor.
-enum { BLOCKS_A_SECOND = 500000 };
+// A page costs about 6 us, most of it in the kernel, and to ask what a block is for a LOOKS_FOR_A_PAGE-th of that. Of more blocks in
+// a second than these, fewer are chosen, which holds the default rate below half a percent of a processor, and storage below ten.
+enum { BLOCKS_A_SECOND = 500000, STORAGE_A_SECOND = 10000, LOOKS_FOR_A_PAGE = 64, SELDOM = 64 };
 enum { WATCHED = 8, WATCHED_SECONDS = 60, WATCHED_BLOCKS = 1 << 16, CALLS_TO_A_LOOK = 4096, ALIGNMENT = 16 };
 // Where the place shows in a backtrace: behind the runtime's functions.
 enum { FRAME_OF_RAW = 1, FRAME_OF_OBJECT = 2 };
@@ -28,7 +28,7 @@ enum { FRAME_OF_RAW = 1, FRAME_OF_OBJECT = 2 };
 #define FREED ABI_REFCOUNT_DEAD
 
 static uint32_t one_in;
-static bool by_name;
+static bool by_name, only_storage;
 
 // A place where all blocks come to the pool.
 static struct watched_place {
@@ -84,23 +84,43 @@ static bool is_named(uintptr_t isa) {
   return class && class->guard;
 }
 
-static void *allocate(size_t size, uintptr_t isa, bool anywhere, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+static int64_t second;
+static uint32_t spent;   // in it, in looks
+
+// False if this second has had its share.
+static bool spend(uint32_t looks) {
+  int64_t time = seconds();
+  if (__atomic_load_n(&second, __ATOMIC_RELAXED) != time && __atomic_exchange_n(&second, time, __ATOMIC_RELAXED) != time)
+    __atomic_store_n(&spent, 0, __ATOMIC_RELAXED);
+  uint32_t most = only_storage ? STORAGE_A_SECOND : BLOCKS_A_SECOND / one_in;
+  return __atomic_fetch_add(&spent, looks, __ATOMIC_RELAXED) <= most * LOOKS_FOR_A_PAGE;
+}
+
+static bool is_wanted(uintptr_t isa) {
   const undead_zombie_class *class = isa ? undead_zombie_class_of(isa) : NULL;
-  if (class && !class->keep) return NULL;
+  if (!isa) return undead_type_list_is_empty(UNDEAD_LIST_ALLOW);
+  return class ? class->keep && (class->is_storage || !only_storage) : !only_storage;
+}
+
+typedef enum { AT_RANDOM, AT_PLACE } reason;
+
+static void *allocate(size_t size, uintptr_t isa, reason why, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+  if (!is_wanted(isa)) return spend(1), NULL;
+  if (why == AT_RANDOM && !spend(LOOKS_FOR_A_PAGE)) return undead_count(&undead_zombie_counts.missed), NULL;
   undead_fenced_frames frames;
   frames.count = 0;
   undead_backtrace_walk(pc, sp, bp, copy_frames, &frames);
-  if (!anywhere) {
+  if (why == AT_PLACE && !is_named(isa)) {
     struct watched_place *place = watched_at(isa);
     if (!place || place->pc != place_of(&frames, isa) || __atomic_fetch_sub(&place->blocks, 1, __ATOMIC_RELAXED) <= 0) return NULL;
   }
   return undead_fenced_allocate(size, isa, &frames);
 }
 
-static void *allocate_in_hook(size_t size, uintptr_t isa, bool anywhere, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+static void *allocate_in_hook(size_t size, uintptr_t isa, reason why, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   if (!undead_zombie_enter()) return NULL;
   undead_hook_enter();
-  void *block = allocate(size, isa, anywhere || is_named(isa), pc, sp, bp);
+  void *block = allocate(size, isa, why, pc, sp, bp);
   undead_zombie_leave();
   undead_hook_leave();
   return block;
@@ -121,7 +141,7 @@ static void *take_watched(size_t size, size_t alignment, uintptr_t pc, uintptr_t
   uintptr_t isa = 0;
   if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % CALLS_TO_A_LOOK == 0) look_at_clock();
   if (alignment > ALIGNMENT || undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS) return NULL;
-  return watched_at(isa) || (by_name && isa) ? allocate_in_hook(size, isa, false, pc, sp, bp) : NULL;
+  return watched_at(isa) || (by_name && isa) ? allocate_in_hook(size, isa, AT_PLACE, pc, sp, bp) : NULL;
 }
 
 void undead_chosen_watch(const undead_fenced_slot *slot) {
@@ -132,7 +152,7 @@ void undead_chosen_watch(const undead_fenced_slot *slot) {
     if (watched[i].until && watched[i].isa == slot->isa && watched[i].pc == pc) return;
     if (!watched[i].until && !room) room = &watched[i];
   }
-  if (!room || !pc || !undead_zombies.active) return;
+  if (!room || !pc || !undead_zombies.active || only_storage) return;
   room->isa = slot->isa;
   room->pc = pc;
   room->blocks = WATCHED_BLOCKS;
@@ -142,33 +162,31 @@ void undead_chosen_watch(const undead_fenced_slot *slot) {
 
 // MARK: At random
 
-static int64_t second;
-static uint32_t taken;   // in it
-
-static bool is_too_often(void) {
-  int64_t time = seconds();
-  if (__atomic_exchange_n(&second, time, __ATOMIC_RELAXED) != time) __atomic_store_n(&taken, 0, __ATOMIC_RELAXED);
-  bool is = __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED) > BLOCKS_A_SECOND / one_in;
-  if (is) undead_count(&undead_zombie_counts.missed);
-  return is;
+// Of storage the fewer the less room there is for what lives long.
+static uint32_t rate(void) {
+  if (!only_storage) return one_in;
+  uint32_t quarters = undead_fenced_quarters();
+  uint32_t rate = quarters < 2 ? 1 : SELDOM << (quarters - 2) * 2;
+  return rate < SELDOM && __atomic_load_n(&spent, __ATOMIC_RELAXED) > STORAGE_A_SECOND * LOOKS_FOR_A_PAGE ? SELDOM : rate;
 }
 
 static void *take_chosen(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   uintptr_t isa = 0;
-  if (alignment > ALIGNMENT || undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS || is_too_often()) return NULL;
-  return allocate_in_hook(size, isa, true, pc, sp, bp);
+  if (alignment > ALIGNMENT) return NULL;
+  if (undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS) return spend(1), NULL;
+  return allocate_in_hook(size, isa, AT_RANDOM, pc, sp, bp);
 }
 
 static void *choose(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   undead_thread_state *thread = &undead_thread;
   bool begins = !thread->choice_seed;
-  int64_t gap = undead_block_choice_draw(one_in);
+  int64_t gap = undead_block_choice_draw(rate());
   // A thread begins with a gap, which this block is the first of.
   if (begins && gap) {
     thread->choice_left = gap - 1;
     return NULL;
   }
-  if (begins) gap = undead_block_choice_draw(one_in);
+  if (begins) gap = undead_block_choice_draw(rate());
   // What is allocated meanwhile, to name a type, is not counted.
   thread->choice_left = INT64_MAX;
   void *block = take_chosen(size, alignment, pc, sp, bp);
@@ -207,8 +225,9 @@ static void take_back(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   undead_zombie_leave();
 }
 
-void undead_chosen_begin(uint32_t rate, bool names) {
+static void begin(uint32_t rate, bool storage, bool names) {
   one_in = rate;
+  only_storage = storage;
   by_name = names;
   undead_chosen_blocks.choose = choose;
   undead_chosen_blocks.take_back = take_back;
@@ -216,11 +235,14 @@ void undead_chosen_begin(uint32_t rate, bool names) {
   if (names) undead_block_source_set(take_watched);
 }
 
+void undead_chosen_begin(uint32_t rate, bool names) { begin(rate, false, names); }
+void undead_chosen_begin_with_storage(void) { begin(1, true, false); }
+
 // A copy of the random numbers would choose the same blocks in each child, and what its parent took is none of its own.
 void undead_chosen_after_fork_in_child(void) {
   undead_thread.choice_seed = 0;
   undead_thread.choice_left = 0;
-  taken = 0;
+  spent = 0;
 }
 
 void undead_chosen_end(void) {

@@ -1,4 +1,4 @@
-// Sampled zombies: which blocks come to the pool, and how they die.
+// Which blocks come to the pool, and how they die.
 #pragma once
 #include "zombies/kept/pool.h"
 
@@ -6,6 +6,8 @@
 
 // One of so many blocks of Swift's comes to the pool from now on; `by_name`: and all objects of the types in the list for pages.
 void undead_chosen_begin(uint32_t one_in, bool by_name);
+// The same with storage of the library and raw memory alone: all of it, while that costs little.
+void undead_chosen_begin_with_storage(void);
 void undead_chosen_end(void);
 void undead_chosen_after_fork_in_child(void);
 // A block like this one was used after its death: from now on, and for a while, all that are made at the same place come to the

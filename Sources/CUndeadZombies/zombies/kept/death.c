@@ -1,6 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // The runtime frees an object: it goes to the quarantine instead.
+#include "record/block_source.h"
 #include "record/claims.h"
 #include "record/gate.h"
 #include "record/registry.h"
@@ -98,7 +99,8 @@ static inline __attribute__((always_inline)) void died(undead_swift_function fun
   evicted.more = false;
   bool kept = false;
   // In a signal handler that interrupted this very function, objects go at once. So do immediates and null.
-  if (LIKELY((intptr_t)object > 0) && LIKELY(undead_zombie_enter())) {
+  // What has a page of its own dies with it, in free().
+  if (LIKELY((intptr_t)object > 0) && !undead_block_is_chosen((const void *)object) && LIKELY(undead_zombie_enter())) {
     undead_hook_enter();
     evicted.outermost = is_outermost((uintptr_t)__builtin_frame_address(0));
     kept = bury(object, size, align_mask, frame, &evicted);
@@ -173,6 +175,7 @@ bool undead_zombie_filter_all(void *block, uintptr_t pc, uintptr_t sp, uintptr_t
 // What they were called for is in the quarantine, or was refused; then it is refused again.
 bool undead_zombie_filter_unseen(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   const uint64_t *header = block;
+  if (undead_block_is_chosen(block)) return false;
   if (undead_guard_bytes && undead_zombie_filter_guarded(block, pc, sp, bp)) return true;
   return UNLIKELY(header[1] == FREED) && bury_freed(block, pc, sp, bp);
 }

@@ -8,6 +8,7 @@
 #include "record/allocator.h"
 #include "record/registry.h"
 #include "runtime/abi.h"
+#include "zombies/kept/pool.h"
 #include "zombies/shared/lock.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +20,7 @@
 enum {
   SLOT_BYTES = UNDEAD_GUARD_SLOT_BYTES,
   MOST_SLOTS = 1 << 18,
-  SPARE_MAPPINGS = 8192,
+  SPARE_MAPPINGS = 8192 + 2 * UNDEAD_FENCED_STORAGE_SLOTS,
   MAPPINGS_DEFAULT = 65530,
   GROUP_SLOTS = 32,           // slots that are opened together
   FREE_SLOTS_KEPT = 2048,     // free ones that keep the memory of their fields for the next object
@@ -170,11 +171,6 @@ static void *not_guarded(void) {
   return NULL;
 }
 
-static uint64_t usable_size(size_t size) {
-  uint64_t chunk = (size + CHUNK_SIZE + 15) & ~15ull;
-  return (chunk < CHUNK_SMALLEST ? CHUNK_SMALLEST : chunk) - CHUNK_SIZE;
-}
-
 bool undead_guard_is_half_full(void) {
   uint32_t used = __atomic_load_n(&groups_used, __ATOMIC_RELAXED) * GROUP_SLOTS;
   return used - __atomic_load_n(&free_count, __ATOMIC_RELAXED) > group_count * GROUP_SLOTS / 2;
@@ -186,7 +182,7 @@ void *undead_guard_allocate(size_t size, size_t align_mask, uint32_t backtrace) 
   if (index == UINT32_MAX) return not_guarded();
   uintptr_t object = object_of(index);
   memset(body_of(index), 0, size - ABI_OBJECT_HEADER);
-  ((uint64_t *)object)[-1] = (usable_size(size) + CHUNK_HEADER) | CHUNK_MAPPED;
+  ((uint64_t *)object)[-1] = (undead_chunk_usable(size) + CHUNK_HEADER) | CHUNK_MAPPED;
   register_block(object, backtrace);
   __atomic_add_fetch(&counters.guarded, 1, __ATOMIC_RELAXED);
   return (void *)object;

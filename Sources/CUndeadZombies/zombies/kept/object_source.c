@@ -122,7 +122,7 @@ bool undead_object_source_learn(void) {
 
 static void *allocate(uintptr_t isa, size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   undead_zombie_class *class = undead_zombie_class_of(isa);
-  if (!class || !class->guard || (class->guards_second && undead_guard_is_half_full())) return NULL;
+  if (!class || !class->guard || class->is_storage || (class->is_context && undead_guard_is_half_full())) return NULL;
   uint64_t *object = undead_guard_allocate(size, alignment - 1, undead_backtrace_capture(pc, sp, bp));
   if (!object) return NULL;
   // As it will be in a moment: a scan in between sees a living object.

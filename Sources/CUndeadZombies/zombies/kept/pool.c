@@ -68,12 +68,15 @@ static bool open_page(uintptr_t page) {
   return done;
 }
 
-bool undead_fenced_prepare(uint32_t pages) {
+uint32_t undead_fenced_quarters(void) { return (used_count - waiting_count) * 4 / slot_count; }
+
+bool undead_fenced_prepare(uint32_t dead, uint32_t wanted) {
   if (undead_chosen_blocks.bytes) return true;
-  if (!pages) return false;
+  if (!dead) return false;
   int saved = errno;
-  kept_count = pages < MOST_SLOTS ? pages : MOST_SLOTS;
-  for (slot_count = 1; slot_count < MOST_SLOTS && slot_count / SLOTS_FOR_A_DEAD < kept_count;) slot_count *= 2;
+  kept_count = dead < MOST_SLOTS ? dead : MOST_SLOTS;
+  if (!wanted) wanted = kept_count * SLOTS_FOR_A_DEAD;
+  for (slot_count = 1; slot_count < MOST_SLOTS && slot_count < wanted;) slot_count *= 2;
   size_t bytes = (size_t)slot_count * SLOT_BYTES + UNDEAD_PAGE;
   if (!slots) slots = undead_map(slot_count * (sizeof *slots + sizeof *queue));
   void *range = slots ? mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
@@ -129,6 +132,10 @@ static bool open_slot(undead_fenced_slot *slot) {
   return protect(page_of(index), PROT_READ | PROT_WRITE);
 }
 
+// Of arrays the program sees how much room they have: it is what malloc would give.
+static size_t bytes_of(size_t size, uintptr_t isa) { return isa ? undead_chunk_usable(size) : (size + 7) & ~(size_t)7; }
+static size_t room_of(size_t size, uintptr_t isa) { return (bytes_of(size, isa) + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1); }
+
 static undead_fenced_slot *begin_block(size_t size, uintptr_t isa, const undead_fenced_frames *allocation) {
   undead_fenced_slot *slot = take_slot();
   if (slot && !open_slot(slot)) {
@@ -139,7 +146,7 @@ static undead_fenced_slot *begin_block(size_t size, uintptr_t isa, const undead_
     counters.full++;
     return NULL;
   }
-  slot->block = fence_of(index_of(slot)) - ((size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1));
+  slot->block = fence_of(index_of(slot)) - room_of(size, isa);
   slot->size = size;
   slot->isa = isa;
   slot->death = 0;
@@ -153,14 +160,14 @@ static undead_fenced_slot *begin_block(size_t size, uintptr_t isa, const undead_
 // MARK: Blocks
 
 void *undead_fenced_allocate(size_t size, uintptr_t isa, const undead_fenced_frames *allocation) {
-  if (!size || size > UNDEAD_PAGE - CHUNK_HEADER || !undead_lock_take(&lock)) return NULL;
+  if (!size || room_of(size, isa) > UNDEAD_PAGE - CHUNK_HEADER || !undead_lock_take(&lock)) return NULL;
   undead_fenced_slot *slot = begin_block(size, isa, allocation);
   uintptr_t block = slot ? slot->block : 0;
   undead_lock_release(&lock);
   if (!block) return NULL;
   memset((void *)block, 0, fence_of(index_of(slot)) - block);
-  // As guard pages do it: to malloc_usable_size(), a chunk that is a mapping of its own. It says no more than was asked for.
-  ((uint64_t *)block)[-1] = (((size + 7) & ~7ull) + CHUNK_HEADER) | CHUNK_MAPPED;
+  // As guard pages do it: to malloc_usable_size(), a chunk that is a mapping of its own.
+  ((uint64_t *)block)[-1] = (bytes_of(size, isa) + CHUNK_HEADER) | CHUNK_MAPPED;
   return (void *)block;
 }
 

@@ -1,4 +1,5 @@
-// The pool of blocks that were chosen: some pages with one block each, between pages that nobody may touch. Sampled zombies.
+// The pool of blocks that were chosen: some pages with one block each, between pages that nobody may touch. Blocks are chosen at
+// random, or as storage.
 //
 //   ... | no access |      header, block | no access |      header, block | ...
 //
@@ -10,7 +11,7 @@
 
 #pragma GCC visibility push(hidden)
 
-enum { UNDEAD_FENCED_FRAMES = 48 };
+enum { UNDEAD_FENCED_FRAMES = 48, UNDEAD_FENCED_STORAGE_DEAD = 1024, UNDEAD_FENCED_STORAGE_SLOTS = 4096 };
 
 // A backtrace as indices of return addresses, innermost first.
 typedef struct {
@@ -42,8 +43,11 @@ typedef struct {
   uint64_t chosen, dead_now, full;   // `full`: not chosen for lack of a slot or of memory
 } undead_fenced_counters;
 
-// Makes a pool, once, with pages for so many dead blocks, and more for those that live. False without memory.
-bool undead_fenced_prepare(uint32_t pages);
+// Makes a pool, once, with pages for so many dead blocks, and more for those that live: at least so many slots in all, or (0) many
+// times as many. False without memory.
+bool undead_fenced_prepare(uint32_t dead, uint32_t slots);
+// How full the pool is of living blocks, in quarters.
+uint32_t undead_fenced_quarters(void);
 // Memory for a block of the pool; NULL (counted) if it is too large, or there is no slot.
 void *undead_fenced_allocate(size_t size, uintptr_t isa, const undead_fenced_frames *allocation);
 // The block dies, and its page is taken away; false if it is dead already, or no block.
