@@ -49,7 +49,7 @@ package enum StackText {
 
   /// What happened somewhere: its site, and its stack unless that is this one frame.
   static func lines(_ backtrace: Backtrace, role: String, _ options: TextOptions) -> [TextLine] {
-    guard let frame = backtrace.firstOwnFrame ?? backtrace.frames.first else { return [] }
+    guard let frame = backtrace.site else { return [] }
     let site: TextLine = "  \(role) \(function(frame))\(place(frame, options))"
     let stack = options.stacks ? lines(backtrace, options) : []
     return [site] + (stack.count > 1 ? stack : [])
