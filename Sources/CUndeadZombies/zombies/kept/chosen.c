@@ -21,7 +21,7 @@
 // A page costs about 6 us, most of it in the kernel. Of more blocks in a second than these, fewer are chosen, which holds the
 // default rate below half a percent of a processor.
 enum { BLOCKS_A_SECOND = 500000 };
-enum { WATCHED = 8, WATCHED_SECONDS = 60, WATCHED_BLOCKS = 1 << 16, CALLS_TO_A_LOOK = 4096, ALIGNMENT = 16 };
+enum { WATCHED = 8, WATCHED_SECONDS = 60, WATCHED_BLOCKS = 1 << 16, CALLS_TO_A_LOOK = 4096, CHOSEN_ALIGNMENT = 16 };
 // Where the place shows in a backtrace: behind the runtime's functions.
 enum { FRAME_OF_RAW = 1, FRAME_OF_OBJECT = 2 };
 // How a dead object looks when the runtime frees its memory (kept/death.c).
@@ -84,7 +84,7 @@ static bool is_named(uintptr_t isa) {
   return class && class->guard;
 }
 
-static void *allocate(size_t size, uintptr_t isa, bool anywhere, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+static void *allocate_chosen(size_t size, uintptr_t isa, bool anywhere, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   const undead_zombie_class *class = isa ? undead_zombie_class_of(isa) : NULL;
   if (class && !class->keep) return NULL;
   undead_fenced_frames frames;
@@ -100,7 +100,7 @@ static void *allocate(size_t size, uintptr_t isa, bool anywhere, uintptr_t pc, u
 static void *allocate_in_hook(size_t size, uintptr_t isa, bool anywhere, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   if (!undead_zombie_enter()) return NULL;
   undead_hook_enter();
-  void *block = allocate(size, isa, anywhere || is_named(isa), pc, sp, bp);
+  void *block = allocate_chosen(size, isa, anywhere || is_named(isa), pc, sp, bp);
   undead_zombie_leave();
   undead_hook_leave();
   return block;
@@ -120,7 +120,7 @@ static void look_at_clock(void) {
 static void *take_watched(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   uintptr_t isa = 0;
   if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % CALLS_TO_A_LOOK == 0) look_at_clock();
-  if (alignment > ALIGNMENT || undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS) return NULL;
+  if (alignment > CHOSEN_ALIGNMENT || undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS) return NULL;
   return watched_at(isa) || (by_name && isa) ? allocate_in_hook(size, isa, false, pc, sp, bp) : NULL;
 }
 
@@ -155,7 +155,7 @@ static bool is_too_often(void) {
 
 static void *take_chosen(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   uintptr_t isa = 0;
-  if (alignment > ALIGNMENT || undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS || is_too_often()) return NULL;
+  if (alignment > CHOSEN_ALIGNMENT || undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS || is_too_often()) return NULL;
   return allocate_in_hook(size, isa, true, pc, sp, bp);
 }
 
@@ -186,7 +186,7 @@ static uintptr_t isa_of(uintptr_t block) {
   return class ? header[0] : 0;
 }
 
-static void bury(uintptr_t block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+static void bury_chosen(uintptr_t block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   undead_fenced_frames frames;
   frames.count = 0;
   undead_backtrace_walk(pc, sp, bp, copy_frames, &frames);
@@ -202,7 +202,7 @@ static void take_back(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
     return;
   }
   int64_t left = undead_thread.choice_left;
-  bury((uintptr_t)block, pc, sp, bp);
+  bury_chosen((uintptr_t)block, pc, sp, bp);
   undead_thread.choice_left = left;
   undead_zombie_leave();
 }
