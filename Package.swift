@@ -4,6 +4,9 @@ import PackageDescription
 // UNDEAD_WITHOUT_INSTRUMENT=1 builds here what other platforms get (Documentation/platforms.md).
 let isWithoutInstrument = Context.environment["UNDEAD_WITHOUT_INSTRUMENT"] == "1"
 
+// Those who change this package may set UNDEAD_INCREMENTAL=1: then a change of one file compiles that, and what depends on it.
+let isIncremental = Context.environment["UNDEAD_INCREMENTAL"] == "1"
+
 // The tool is built on the machine that it runs on, and works on one kind. What the libraries are built for is no business
 // of this file: a manifest sees the machine that builds.
 #if os(Linux) && arch(x86_64)
@@ -271,8 +274,8 @@ for target in package.targets {
 }
 
 // A debug build of a whole module takes half of the processor time of one file by file, and those who depend on this package build it
-// once. Those who change it may set UNDEAD_INCREMENTAL=1: then a change of one file compiles that, and what depends on it.
-if Context.environment["UNDEAD_INCREMENTAL"] != "1" {
+// once.
+if !isIncremental {
   for target in package.targets where target.type == .regular && !target.name.hasPrefix("C") {
     target.swiftSettings =
       (target.swiftSettings ?? []) + [
@@ -289,9 +292,11 @@ extension Target {
 
   /// A layer of the instrument. Its hooks run at every allocation, and tests mostly run in debug builds: those are
   /// optimised, too. From tools version 6.2 on, packages with unsafe flags may be depended on by version.
+  /// `units` has a file for each folder, which includes the files of that: what they share is read once. Those who change them compile
+  /// file by file.
   static func instrument(_ name: String, uses layers: [Target.Dependency] = []) -> Target {
     .target(
-      name: name, dependencies: layers,
+      name: name, dependencies: layers, exclude: isIncremental ? ["units"] : [], sources: isIncremental ? nil : ["units"],
       cSettings: [
         // Backtraces need lines of it, nobody its variables: that saves a sixth of the time of the compiler.
         .headerSearchPath("."), .define("_GNU_SOURCE", to: ""),

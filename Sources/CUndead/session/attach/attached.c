@@ -153,7 +153,7 @@ int undead_record_attached(undead_record_request *request) {
   return result;
 }
 
-static void end(undead_record_request *request) {
+static void end_attached(undead_record_request *request) {
   bool records = undead_recording_since && request->flags & UNDEAD_RECORD_ZOMBIES_ONLY;
   if (undead_zombies_are_active()) undead_zombies_note_end();
   undead_zombies_stop();
@@ -169,7 +169,7 @@ int undead_record_detach(undead_record_request *request) {
   int saved_errno = errno, result = UNDEAD_RECORD_ALREADY;
   undead_thread.ignored++;
   if (!undead_recording_since && !undead_zombies_are_active()) answer(request, "the program is not recorded");
-  else end(request), result = UNDEAD_RECORD_DONE;
+  else end_attached(request), result = UNDEAD_RECORD_DONE;
   undead_thread.ignored--;
   errno = saved_errno;
   return result;

@@ -234,7 +234,7 @@ static void note_outcome(undead_check *check) {
   else undead_state_set_stage(UNDEAD_STAGE_FAILED, message);
 }
 
-static void *run(void *argument) {
+static void *run_check(void *argument) {
   undead_check *check = argument;
   undead_thread.ignored++;
   if (check->in_session) undead_state_set_stage(UNDEAD_STAGE_SCANNING, NULL);
@@ -280,13 +280,13 @@ static void *run_proof(void *argument) {
   return NULL;
 }
 
-static int create_thread(undead_check *check) {
+static int create_check_thread(undead_check *check) {
   // Naming asks the Swift runtime, which recurses; under a memory limit less must do.
   static const size_t stack_sizes[] = {8u << 20, 1u << 20, 256u << 10};
   int error = EAGAIN;
   for (size_t i = 0; i < sizeof(stack_sizes) / sizeof(stack_sizes[0]) && error != 0; i++) {
     pthread_t thread;
-    error = undead_thread_start(&thread, stack_sizes[i], true, check->proof ? run_proof : run, check);
+    error = undead_thread_start(&thread, stack_sizes[i], true, check->proof ? run_proof : run_check, check);
   }
   return error;
 }
@@ -302,7 +302,7 @@ bool undead_check_start(undead_check *check) {
   undead_thread.ignored++;
   undead_ending_threads_except((uintptr_t)__builtin_thread_pointer());
   __atomic_store_n(&phase, RUNNING, __ATOMIC_RELEASE);
-  int error = create_thread(check);
+  int error = create_check_thread(check);
   undead_thread.ignored--;
   undead_change_signal_mask(SIG_SETMASK, &before, NULL);
   if (error == 0) return true;

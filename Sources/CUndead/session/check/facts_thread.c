@@ -34,7 +34,7 @@ static void discard(collection *collected) {
 
 static void ask(void *context) { undead_facts_collect(context); }
 
-static void *run(void *context) {
+static void *collect_on_thread(void *context) {
   collection *collected = context;
   collected->crash = undead_guarded(ask, &collected->facts);
   uint32_t expected = ASKING;
@@ -48,10 +48,10 @@ static void *run(void *context) {
   return NULL;
 }
 
-static bool create_thread(pthread_t *thread, collection *collected) {
+static bool create_facts_thread(pthread_t *thread, collection *collected) {
   static const size_t stack_sizes[] = {1u << 20, 256u << 10};
   for (size_t i = 0; i < sizeof(stack_sizes) / sizeof(stack_sizes[0]); i++) {
-    if (undead_thread_start(thread, stack_sizes[i], false, run, collected) == 0) return true;
+    if (undead_thread_start(thread, stack_sizes[i], false, collect_on_thread, collected) == 0) return true;
   }
   return false;
 }
@@ -114,7 +114,7 @@ undead_facts *undead_facts_gather(int64_t patience) {
   collection *collected = undead_map(sizeof(*collected));
   if (!collected) return NULL;
   pthread_t thread;
-  if (!create_thread(&thread, collected)) {
+  if (!create_facts_thread(&thread, collected)) {
     discard(collected);
     return no_answer("what owner scopes and run loops know is missing: there was no thread to ask them");
   }

@@ -185,7 +185,7 @@ void undead_signals_begin(void) {
   if (request) manage_if_default(request);
 }
 
-static void give_back(int signal) {
+static void give_back_signal(int signal) {
   struct sigaction action;
   bool ours = undead_signal_set_action(signal, NULL, &action) == 0 &&
               is_handler((const void *)action.sa_sigaction);
@@ -195,9 +195,9 @@ static void give_back(int signal) {
 void undead_signals_end(void) {
   if (!managing) return;
   managing = false;
-  for (size_t i = 0; i < sizeof(check_signals) / sizeof(check_signals[0]); i++) give_back(check_signals[i]);
+  for (size_t i = 0; i < sizeof(check_signals) / sizeof(check_signals[0]); i++) give_back_signal(check_signals[i]);
   int request = undead_settings_get()->request_signal;
-  if (request) give_back(request);
+  if (request) give_back_signal(request);
 }
 
 void undead_signals_reset(void) {

@@ -98,7 +98,7 @@ static void leave(const char *why) {
 }
 
 // Takes that back.
-static void give_back(void) {
+static void give_back_hooks(void) {
   int saved_errno = errno;
   undead_session.has_left = false;
   undead_check_after_fork_in_parent();
@@ -209,7 +209,7 @@ static void begin_session(const char *directory, bool same_image) {
 void undead_session_prepare(void) {
   if (prepared) return;
   prepared = true;
-  undead_session.calls = (undead_session_calls){adopt_child, leave, give_back};
+  undead_session.calls = (undead_session_calls){adopt_child, leave, give_back_hooks};
   int saved_errno = errno;
   undead_session.loading_id = undead_session.id = getpid();
   note_start_time();

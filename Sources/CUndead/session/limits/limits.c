@@ -100,7 +100,7 @@ static bool may_raise(int resource) {
   return ask_kernel(resource, &higher, NULL) == 0;
 }
 
-static int change(int resource, program_limit *known, const struct rlimit *limit) {
+static int change_limit(int resource, program_limit *known, const struct rlimit *limit) {
   struct rlimit wanted = *limit;
   if (wanted.rlim_cur > wanted.rlim_max) return -EINVAL;
   if (known->known && wanted.rlim_max > known->wanted.rlim_max && !may_raise(resource)) return -EPERM;
@@ -122,7 +122,7 @@ int undead_limits_change(int resource, const struct rlimit *limit, struct rlimit
   struct rlimit before;
   int result = known->known ? 0 : ask_kernel(resource, NULL, &before);
   if (known->known) before = known->wanted;
-  if (result == 0 && limit) result = change(resource, known, limit);
+  if (result == 0 && limit) result = change_limit(resource, known, limit);
   if (result == 0 && old) *old = before;
   return result;
 }

@@ -18,7 +18,7 @@ static mlockall_function next_mlockall;
 
 void undead_locks_find_next(void) { (void)UNDEAD_NEXT(next_mlockall, "mlockall"); }
 
-static bool is_ours(uintptr_t low, uintptr_t high, uintptr_t *own_low, uintptr_t *own_high) {
+static bool is_own_memory(uintptr_t low, uintptr_t high, uintptr_t *own_low, uintptr_t *own_high) {
   *own_low = *own_high = high;
   for (size_t i = 0; undead_owned_range(i, own_low, own_high); i++)
     if (*own_low < high && *own_high > low) return true;
@@ -28,7 +28,7 @@ static bool is_ours(uintptr_t low, uintptr_t high, uintptr_t *own_low, uintptr_t
 // Fills the parts of a mapping that are not ours with memory; some of the kernel's own refuse.
 static void lock_range(uintptr_t low, uintptr_t high) {
   uintptr_t own_low, own_high;
-  while (low < high && is_ours(low, high, &own_low, &own_high)) {
+  while (low < high && is_own_memory(low, high, &own_low, &own_high)) {
     if (own_low > low) lock_range(low, own_low);
     low = own_high;
   }

@@ -38,7 +38,7 @@ static bool is_beside_compiler(const char *program) {
   return access(path, F_OK) == 0;
 }
 
-static bool is_ours(const char *entry) {
+static bool is_own_entry(const char *entry) {
   return begins_with(entry, PRELOAD) || begins_with(entry, SESSION) || begins_with(entry, ONLY);
 }
 
@@ -55,7 +55,7 @@ static void hide_variables(void) {
   char **kept = environ;
   for (char **entry = environ; *entry; entry++) {
     if (begins_with(*entry, PRELOAD)) split_preload(*entry);
-    if (!is_ours(*entry)) *kept++ = *entry;
+    if (!is_own_entry(*entry)) *kept++ = *entry;
   }
   if (relay.others[0]) *kept++ = relay.others;
   *kept = NULL;
@@ -102,7 +102,7 @@ char *const *undead_relay_environment(const char *program, bool in_place, char *
   if (!is_test && !goes_on) return environment;
   size_t count = 0;
   for (char *const *entry = environment; entry && *entry; entry++)
-    if (!is_ours(*entry)) room[count++] = *entry;
+    if (!is_own_entry(*entry)) room[count++] = *entry;
   room[count++] = relay.preload;
   room[count++] = relay.session;
   if (!is_test) room[count++] = only;

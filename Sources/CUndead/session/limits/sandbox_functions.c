@@ -78,7 +78,7 @@ static long set_filter(long number, word operation, word flags, word filter) {
   return result;
 }
 
-static int change(int option, word first, word second, word third, word fourth) {
+static int change_sandbox(int option, word first, word second, word third, word fourth) {
   if (option == PR_SET_SECCOMP) return set_seccomp(first, second);
   int result = UNDEAD_NEXT(next_prctl, "prctl")(option, first, second, third, fourth);
   if (option == PR_SET_PTRACER && result == 0 && undead_process_now() != UNDEAD_PROCESS_BORROWED)
@@ -92,7 +92,7 @@ UNDEAD_PUBLIC int prctl(int option, ...) {
   va_start(list, option);
   word first = va_arg(list, word), second = va_arg(list, word), third = va_arg(list, word), last = va_arg(list, word);
   va_end(list);
-  return change(option, first, second, third, last);
+  return change_sandbox(option, first, second, third, last);
 }
 
 // Called by the stub for the numbers that concern us, and for all before the next function is known.
@@ -104,7 +104,7 @@ long undead_syscall_called(long number, word a, word b, word c, word d, word e, 
   if (number == SYS_getrlimit) return getrlimit((__rlimit_resource_t)a, (struct rlimit *)b);
   if (number == SYS_prlimit64)
     return prlimit((__pid_t)a, (enum __rlimit_resource)b, (const struct rlimit *)c, (struct rlimit *)d);
-  if (number == SYS_prctl) return change((int)a, b, c, d, e);
+  if (number == SYS_prctl) return change_sandbox((int)a, b, c, d, e);
   if (number == SYS_seccomp && (a == SECCOMP_SET_MODE_STRICT || a == SECCOMP_SET_MODE_FILTER))
     return set_filter(number, a, b, c);
   return call_kernel(number, a, b, c, d, e, f);

@@ -9,7 +9,7 @@
 #define WATCHED_LIMIT (1u << 16)
 #define ITEM_LIMIT (1u << 17)
 #define DIAGNOSTIC_LIMIT (1u << 12)
-#define FRAME_LIMIT 512u
+#define FACT_FRAME_LIMIT 512u
 #define TRACE_LIMIT 16u
 
 // Not with the instrument's own variables: perhaps nobody else holds a context.
@@ -48,7 +48,7 @@ static uint32_t add_frames(undead_facts *facts, const uintptr_t *frames, uint32_
   return first;
 }
 
-static uint32_t frames_taken(uint32_t count) { return count < FRAME_LIMIT ? count : FRAME_LIMIT; }
+static uint32_t frames_taken(uint32_t count) { return count < FACT_FRAME_LIMIT ? count : FACT_FRAME_LIMIT; }
 
 // Counts what does not fit in.
 static bool has_room(undead_facts *facts, const undead_vector *vector, size_t size, uint32_t limit) {

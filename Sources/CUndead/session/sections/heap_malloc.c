@@ -25,7 +25,7 @@ typedef struct {
   uintptr_t low, high;   // a run of pages that grows
 } malloc_map;
 
-static void tell(malloc_map *map, uint64_t kind, uintptr_t low, uintptr_t high) {
+static void write_malloc_range(malloc_map *map, uint64_t kind, uintptr_t low, uintptr_t high) {
   struct {
     uint64_t low, high, kind;
   } entry = {low, high, kind};
@@ -34,7 +34,7 @@ static void tell(malloc_map *map, uint64_t kind, uintptr_t low, uintptr_t high) 
 
 static void tell_page(malloc_map *map, uintptr_t page) {
   if (map->high != page) {
-    tell(map, PART_PAGES, map->low, map->high);
+    write_malloc_range(map, PART_PAGES, map->low, map->high);
     map->low = page;
   }
   map->high = page + UNDEAD_PAGE;
@@ -50,13 +50,13 @@ static void tell_pages(malloc_map *map, uintptr_t low, uintptr_t high) {
     for (size_t i = 0; i < (end - at) / UNDEAD_PAGE; i++)
       if (resident[i] & 1) tell_page(map, at + i * UNDEAD_PAGE);
   }
-  tell(map, PART_PAGES, map->low, map->high);
+  write_malloc_range(map, PART_PAGES, map->low, map->high);
 }
 
 static void tell_part(void *context, undead_glibc_area area, bool main) {
   malloc_map *map = context;
-  tell(map, main ? PART_OF_MAIN : PART_OF_OTHER, area.low, area.high);
-  if (area.top) tell(map, PART_TOP, area.top, area.high);
+  write_malloc_range(map, main ? PART_OF_MAIN : PART_OF_OTHER, area.low, area.high);
+  if (area.top) write_malloc_range(map, PART_TOP, area.top, area.high);
   tell_pages(map, area.low, area.high);
 }
 
@@ -98,7 +98,7 @@ void undead_malloc_parts_each(undead_malloc_visitor visit, void *context) {
 static void tell_kept(malloc_map *map, const undead_glibc_heap *heap) {
   for (uint32_t i = 0; i < heap->kept_count; i++) {
     uintptr_t chunk = heap->kept[i] - CHUNK_HEADER;
-    tell(map, PART_KEPT, chunk, chunk + undead_chunk_bytes(chunk));
+    write_malloc_range(map, PART_KEPT, chunk, chunk + undead_chunk_bytes(chunk));
   }
 }
 
@@ -106,6 +106,6 @@ void undead_heap_malloc_write(undead_writer *writer, const undead_graph *graph) 
   malloc_map map = {.writer = writer, .section = undead_section_begin(writer, UNDEAD_SECTION_HEAP_MALLOC, 24)};
   undead_malloc_parts_each(tell_part, &map);
   if (undead_glibc_found()) tell_kept(&map, undead_glibc_found());
-  else for (uint32_t i = 0; i < graph->kept_count; i++) tell(&map, PART_KEPT, graph->kept[i].low, graph->kept[i].high);
+  else for (uint32_t i = 0; i < graph->kept_count; i++) write_malloc_range(&map, PART_KEPT, graph->kept[i].low, graph->kept[i].high);
 }
 #endif

@@ -147,7 +147,7 @@ static void note_stacks(memory_map *map) {
   }
 }
 
-static void tell(memory_map *map, memory_kind kind, uint32_t name, uint64_t resident, uint64_t reserved) {
+static void write_memory_kind(memory_map *map, memory_kind kind, uint32_t name, uint64_t resident, uint64_t reserved) {
   struct {
     uint32_t name, kind;
     uint64_t resident, reserved;
@@ -171,7 +171,7 @@ static void tell_file(memory_map *map, uint32_t first) {
     resident += entry->resident;
     reserved += entry->high - entry->low;
   }
-  tell(map, MEMORY_FILE, name, resident, reserved);
+  write_memory_kind(map, MEMORY_FILE, name, resident, reserved);
 }
 
 static void add_up(memory_map *map, const mapping *entry) {
@@ -201,7 +201,7 @@ static void tell_all(memory_map *map) {
   }
   for (uint32_t kind = MEMORY_LIVE; kind <= MEMORY_OTHER; kind++)
     if (names[kind])
-      tell(map, (memory_kind)kind, undead_string_add(&map->writer->tables.strings, names[kind]), map->sums[kind][0],
+      write_memory_kind(map, (memory_kind)kind, undead_string_add(&map->writer->tables.strings, names[kind]), map->sums[kind][0],
            map->sums[kind][1]);
 }
 

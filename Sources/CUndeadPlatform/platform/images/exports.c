@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-static bool in_file(size_t file_size, const Elf64_Shdr *section) {
+static bool is_section_in_file(size_t file_size, const Elf64_Shdr *section) {
   return section->sh_offset % 8 == 0 && section->sh_offset <= file_size && section->sh_size <= file_size - section->sh_offset;
 }
 
@@ -25,9 +25,9 @@ void undead_exports_open(
   undead_exports *exports, const char *file, size_t size, const Elf64_Shdr *sections, size_t section_count) {
   for (size_t i = 0; i < section_count; i++) {
     const Elf64_Shdr *hash = &sections[i];
-    if (hash->sh_type != SHT_GNU_HASH || hash->sh_link >= section_count || !in_file(size, hash)) continue;
+    if (hash->sh_type != SHT_GNU_HASH || hash->sh_link >= section_count || !is_section_in_file(size, hash)) continue;
     const Elf64_Shdr *symbols = &sections[hash->sh_link];
-    if (symbols->sh_type != SHT_DYNSYM || symbols->sh_link >= section_count || !in_file(size, symbols)) return;
+    if (symbols->sh_type != SHT_DYNSYM || symbols->sh_link >= section_count || !is_section_in_file(size, symbols)) return;
     const Elf64_Shdr *strings = &sections[symbols->sh_link];
     if (strings->sh_offset > size || strings->sh_size > size - strings->sh_offset || !strings->sh_size) return;
     if (file[strings->sh_offset + strings->sh_size - 1] != 0) return;

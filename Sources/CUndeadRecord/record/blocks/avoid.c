@@ -15,8 +15,8 @@
 #include <pthread.h>
 #include <string.h>
 
-#define SLOTS (1u << 18)                   // of the table; a power of two
-#define MOST_ADDRESSES (SLOTS / 2)         // more are not noted: leaks may stay hidden, nothing else
+#define AVOIDED_SLOTS (1u << 18)                   // of the table; a power of two
+#define MOST_ADDRESSES (AVOIDED_SLOTS / 2)         // more are not noted: leaks may stay hidden, nothing else
 #define MOST_FOUND 16384u                  // by a look, likewise
 #define BYTES_BELOW (64u << 10)            // how far below the stack pointer later frames are expected
 #define CLEARED_BYTES (16u << 10)          // of these; no more than a check has in frames: a context's stack may end there
@@ -24,7 +24,7 @@
 #define LOWEST_ADDRESS 0x10000u
 
 typedef struct {
-  uint64_t granules[SLOTS];                // address / 16, 0 where the slot is free
+  uint64_t granules[AVOIDED_SLOTS];                // address / 16, 0 where the slot is free
   uint8_t filter[UNDEAD_AVOID_BITS / 8 + 8];   // the last word is read as a whole
   uint32_t used[MOST_ADDRESSES];           // the slots that are not, so that few pages are touched to free them again
   uintptr_t found[MOST_FOUND];             // by the last look
@@ -37,9 +37,9 @@ static void *put_aside;
 
 // Addresses of one page of the heap lie side by side: few pages of the table are touched, and the first touch of each costs more
 // than all that is asked of it.
-static uint32_t slot_of(uint64_t granule) {
+static uint32_t avoided_slot_of(uint64_t granule) {
   uint64_t page = granule / (UNDEAD_PAGE / 16);
-  return (uint32_t)((undead_spread(page) >> 40) + granule % (UNDEAD_PAGE / 16)) & (SLOTS - 1);
+  return (uint32_t)((undead_spread(page) >> 40) + granule % (UNDEAD_PAGE / 16)) & (AVOIDED_SLOTS - 1);
 }
 
 static uint32_t filter_bit(uint64_t granule) { return (uint32_t)granule & (UNDEAD_AVOID_BITS - 1); }
@@ -61,7 +61,7 @@ static address_table *prepared_table(void) {
 
 static void add(address_table *to, uintptr_t address) {
   uint64_t granule = address >> 4;
-  for (uint32_t slot = slot_of(granule);; slot = (slot + 1) & (SLOTS - 1)) {
+  for (uint32_t slot = avoided_slot_of(granule);; slot = (slot + 1) & (AVOIDED_SLOTS - 1)) {
     uint64_t found = __atomic_load_n(&to->granules[slot], __ATOMIC_RELAXED);
     if (found == granule) return;
     if (found != 0) continue;
@@ -73,7 +73,7 @@ static void add(address_table *to, uintptr_t address) {
     __atomic_store_n(&to->used[index], slot, __ATOMIC_RELAXED);
     if (__atomic_compare_exchange_n(&to->granules[slot], &found, granule, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
       break;
-    slot = (slot - 1) & (SLOTS - 1);       // another thread took it: look again
+    slot = (slot - 1) & (AVOIDED_SLOTS - 1);       // another thread took it: look again
   }
   uint32_t bit = filter_bit(granule);
   uint8_t mask = (uint8_t)(1u << bit % 8), *byte = &to->filter[bit / 8];
@@ -81,18 +81,18 @@ static void add(address_table *to, uintptr_t address) {
 }
 
 // Most of a stack that was cleared is 0.
-#define WORDS_AT_ONCE 8u
+#define AVOIDED_AT_ONCE 8u
 
 static bool are_small(const uintptr_t *word) {
   uintptr_t bits = 0;
-  for (uint32_t i = 0; i < WORDS_AT_ONCE; i++) bits |= word[i];
+  for (uint32_t i = 0; i < AVOIDED_AT_ONCE; i++) bits |= word[i];
   return (bits & UNDEAD_REFERENCE_BITS) < LOWEST_ADDRESS;
 }
 
 static void add_words(address_table *to, uintptr_t from, uintptr_t end, uintptr_t stack_high) {
   const uintptr_t *last = (const uintptr_t *)end;
   for (const uintptr_t *word = (const uintptr_t *)from; word < last; word++) {
-    while ((size_t)(last - word) > WORDS_AT_ONCE && are_small(word)) word += WORDS_AT_ONCE;
+    while ((size_t)(last - word) > AVOIDED_AT_ONCE && are_small(word)) word += AVOIDED_AT_ONCE;
     uintptr_t address = *word & UNDEAD_REFERENCE_BITS;
     if (address < LOWEST_ADDRESS || address - from < stack_high - from) continue;
     // Not where no block ever was: most of the others are addresses of code.
@@ -109,7 +109,7 @@ static uintptr_t readable_from(uintptr_t low) {
   return below < low ? below : low;
 }
 
-static void begin(void) {
+static void begin_avoiding(void) {
   __atomic_store_n(&undead_avoids_addresses, true, __ATOMIC_RELEASE);
   undead_way_choose();
 }
@@ -160,14 +160,14 @@ __attribute__((no_sanitize("address"))) void undead_avoid_stack(uintptr_t stack_
   cleared = clear_from(lowest > begin_of_own ? lowest : begin_of_own, &end);
   add_words(to, low, cleared & ~(uintptr_t)7, high);
   add_words(to, (end + 7) & ~(uintptr_t)7, high & ~(uintptr_t)7, high);
-  begin();
+  begin_avoiding();
 }
 
 void undead_avoid_words(uintptr_t low, uintptr_t high) {
   address_table *to = prepared_table();
   if (!to) return;
   add_words(to, (low + 7) & ~(uintptr_t)7, high & ~(uintptr_t)7, high);
-  begin();
+  begin_avoiding();
 }
 
 void undead_avoid_look(void) { __atomic_store_n(&found_count, 0, __ATOMIC_RELAXED); }
@@ -188,11 +188,11 @@ void undead_avoid_found(void) {
   if (!to) return;
   if (found > MOST_FOUND) found = MOST_FOUND;
   for (uint32_t i = 0; i < found; i++) add(to, __atomic_load_n(&to->found[i], __ATOMIC_RELAXED));
-  begin();
+  begin_avoiding();
 }
 
 static bool has_granule(const address_table *in, uint64_t granule) {
-  for (uint32_t slot = slot_of(granule);; slot = (slot + 1) & (SLOTS - 1)) {
+  for (uint32_t slot = avoided_slot_of(granule);; slot = (slot + 1) & (AVOIDED_SLOTS - 1)) {
     uint64_t found = __atomic_load_n(&in->granules[slot], __ATOMIC_RELAXED);
     if (found == granule || found == 0) return found != 0;
   }

@@ -18,12 +18,12 @@
 #include "record/mode.h"
 #include "unwind/backtrace.h"
 
-enum { SLOTS = UNDEAD_MOST_CLAIMS * 2 };
+enum { CLAIM_SLOTS = UNDEAD_MOST_CLAIMS * 2 };
 
 typedef struct {
   bool used;      // slots may be set
   uint32_t count;
-  uint32_t slots[SLOTS];
+  uint32_t slots[CLAIM_SLOTS];
   undead_claim claims[UNDEAD_MOST_CLAIMS];
 } claim_table;
 
@@ -33,14 +33,14 @@ static undead_refutation *refutations;
 static uint32_t refutation_count, checks;
 static undead_claim_counts counts;
 
-static uint32_t slot_of(uintptr_t block) {
+static uint32_t claim_slot_of(uintptr_t block) {
   enum { SLOT_BITS = 18 };
-  _Static_assert(SLOTS == 1u << SLOT_BITS, "the hash has as many bits");
+  _Static_assert(CLAIM_SLOTS == 1u << SLOT_BITS, "the hash has as many bits");
   return (uint32_t)(undead_spread(block >> 4) >> (64 - SLOT_BITS));
 }
 
 static undead_claim *claim_in(claim_table *table, uintptr_t block) {
-  for (uint32_t slot = slot_of(block), index; (index = table->slots[slot]); slot = (slot + 1) & (SLOTS - 1))
+  for (uint32_t slot = claim_slot_of(block), index; (index = table->slots[slot]); slot = (slot + 1) & (CLAIM_SLOTS - 1))
     if (__atomic_load_n(&table->claims[index - 1].block, __ATOMIC_RELAXED) == block) return &table->claims[index - 1];
   return NULL;
 }
@@ -53,7 +53,7 @@ undead_claim *undead_claim_of(uintptr_t block) {
 bool undead_claim_was_taken(uintptr_t block) {
   claim_table *table = __atomic_load_n(&current, __ATOMIC_ACQUIRE);
   if (!table) return false;
-  for (uint32_t slot = slot_of(block), index; (index = table->slots[slot]); slot = (slot + 1) & (SLOTS - 1))
+  for (uint32_t slot = claim_slot_of(block), index; (index = table->slots[slot]); slot = (slot + 1) & (CLAIM_SLOTS - 1))
     if (table->claims[index - 1].address == block) return !__atomic_load_n(&table->claims[index - 1].block, __ATOMIC_ACQUIRE);
   return false;
 }
@@ -142,14 +142,14 @@ bool undead_claims_set(undead_claim_filler fill, void *context) {
   claim_table *table = spare_table();
   if (!table) return false;
   // Only what was touched is written: most of the table never is.
-  for (uint32_t i = 0; table->used && i < SLOTS; i++)
+  for (uint32_t i = 0; table->used && i < CLAIM_SLOTS; i++)
     if (table->slots[i]) table->slots[i] = 0;
   table->count = 0;
   table->used = true;
   uint32_t count = fill(context, table->claims, UNDEAD_MOST_CLAIMS);
   for (uint32_t i = 0; i < count; i++) {
-    uint32_t slot = slot_of(table->claims[i].block);
-    while (table->slots[slot]) slot = (slot + 1) & (SLOTS - 1);
+    uint32_t slot = claim_slot_of(table->claims[i].block);
+    while (table->slots[slot]) slot = (slot + 1) & (CLAIM_SLOTS - 1);
     table->slots[slot] = i + 1;
   }
   table->count = count;

@@ -19,7 +19,7 @@ typedef struct {
 #define TABLE_BYTES ((UNDEAD_GENERATION_LIMIT + 1) * sizeof(mark))
 
 static mark *marks;   // by number
-static uint32_t taken, newest;
+static uint32_t taken, newest_generation;
 
 static mark *prepare(void) {
   mark *known = __atomic_load_n(&marks, __ATOMIC_ACQUIRE);
@@ -51,12 +51,12 @@ static void copy_name(char *copy, const char *name) {
 }
 
 static void raise_newest(uint32_t number) {
-  uint32_t known = __atomic_load_n(&newest, __ATOMIC_RELAXED);
+  uint32_t known = __atomic_load_n(&newest_generation, __ATOMIC_RELAXED);
   while (known < number &&
-         !__atomic_compare_exchange_n(&newest, &known, number, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+         !__atomic_compare_exchange_n(&newest_generation, &known, number, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
 }
 
-static uint32_t begin(const char *name) {
+static uint32_t begin_generation(const char *name) {
   mark *table = prepare();
   if (!table || !undead_store_prepare() || !undead_store_has_room()) return 0;
   uint32_t number = take_number();
@@ -75,12 +75,12 @@ static uint32_t begin(const char *name) {
 
 uint32_t undead_generation_mark(const char *name) {
   int saved_errno = errno;
-  uint32_t number = begin(name);
+  uint32_t number = begin_generation(name);
   errno = saved_errno;
   return number;
 }
 
-uint32_t undead_generation_newest(void) { return __atomic_load_n(&newest, __ATOMIC_ACQUIRE); }
+uint32_t undead_generation_newest(void) { return __atomic_load_n(&newest_generation, __ATOMIC_ACQUIRE); }
 
 bool undead_generation_get(uint32_t number, undead_generation *generation) {
   const mark *table = __atomic_load_n(&marks, __ATOMIC_ACQUIRE);

@@ -9,7 +9,7 @@ enum { NOT_LISTED, LAST_OF_LIST, FIRST_NUMBER };
 #define GROUP_SHIFT (UNDEAD_TOUCH_SHIFT + 4)   // of an address
 #define GROUPS_OF_LEAF (UNDEAD_LEAF_GRANULES >> UNDEAD_TOUCH_SHIFT)
 
-static uint64_t newest = LAST_OF_LIST;
+static uint64_t newest_block = LAST_OF_LIST;
 
 static undead_leaf *leaf_of(uint64_t number) { return undead_registry_leaf((number - FIRST_NUMBER) << GROUP_SHIFT); }
 static uint64_t group_of(uint64_t number) { return (number - FIRST_NUMBER) % GROUPS_OF_LEAF; }
@@ -20,13 +20,13 @@ void undead_registry_touch(undead_leaf *leaf, uintptr_t address) {
   // The first thread puts it there.
   uint64_t *link = &leaf->lately[group];
   if (!__atomic_compare_exchange_n(link, &none, LAST_OF_LIST, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return;
-  uint64_t next = __atomic_load_n(&newest, __ATOMIC_RELAXED);
+  uint64_t next = __atomic_load_n(&newest_block, __ATOMIC_RELAXED);
   do __atomic_store_n(link, next, __ATOMIC_RELAXED);
-  while (!__atomic_compare_exchange_n(&newest, &next, number, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+  while (!__atomic_compare_exchange_n(&newest_block, &next, number, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
 }
 
 void undead_registry_age(void) {
-  uint64_t number = __atomic_exchange_n(&newest, LAST_OF_LIST, __ATOMIC_SEQ_CST);
+  uint64_t number = __atomic_exchange_n(&newest_block, LAST_OF_LIST, __ATOMIC_SEQ_CST);
   while (number != LAST_OF_LIST) {
     undead_leaf *leaf = leaf_of(number);
     uint64_t group = group_of(number);
@@ -53,7 +53,7 @@ static bool has_recent(const uint32_t *words, uint32_t first_id) {
   return (halves[0] & halves[1] & ALL_OLDER) != ALL_OLDER;
 }
 
-static bool visit_group(undead_leaf *leaf, uint64_t number, uint32_t first_id, undead_block_visitor visit, void *context) {
+static bool visit_recent_group(undead_leaf *leaf, uint64_t number, uint32_t first_id, undead_block_visitor visit, void *context) {
   uintptr_t base = (number - FIRST_NUMBER) << GROUP_SHIFT;
   uint32_t *words = &leaf->word[group_of(number) << UNDEAD_TOUCH_SHIFT];
   for (uint64_t first = 0; first < 1u << UNDEAD_TOUCH_SHIFT; first += WORDS_AT_ONCE) {
@@ -68,10 +68,10 @@ static bool visit_group(undead_leaf *leaf, uint64_t number, uint32_t first_id, u
 }
 
 void undead_registry_each_recent(uint32_t first_id, undead_block_visitor visit, void *context) {
-  uint64_t number = __atomic_load_n(&newest, __ATOMIC_SEQ_CST);
+  uint64_t number = __atomic_load_n(&newest_block, __ATOMIC_SEQ_CST);
   while (number > LAST_OF_LIST) {
     undead_leaf *leaf = leaf_of(number);
-    if (!visit_group(leaf, number, first_id, visit, context)) return;
+    if (!visit_recent_group(leaf, number, first_id, visit, context)) return;
     number = __atomic_load_n(&leaf->lately[group_of(number)], __ATOMIC_ACQUIRE);
   }
 }

@@ -16,7 +16,7 @@ static uint32_t home(uintptr_t block, uint32_t count) {
 }
 
 // The slot of `block`, or the free one where it belongs.
-static undead_sample *slot_of(undead_sample *table, uint32_t count, uintptr_t block) {
+static undead_sample *sample_slot_of(undead_sample *table, uint32_t count, uintptr_t block) {
   uint32_t at = home(block, count);
   while (table[at].block && table[at].block != block) at = (at + 1) & (count - 1);
   return &table[at];
@@ -27,7 +27,7 @@ static bool grow(void) {
   undead_sample *larger = undead_map(count * sizeof *larger), *old = slots;
   if (!larger) return false;
   for (uint32_t i = 0; i < slot_count; i++)
-    if (old[i].block) *slot_of(larger, count, old[i].block) = old[i];
+    if (old[i].block) *sample_slot_of(larger, count, old[i].block) = old[i];
   uint32_t old_count = slot_count;
   slots = larger;
   slot_count = count;
@@ -37,7 +37,7 @@ static bool grow(void) {
 
 bool undead_samples_add(const undead_sample *sample, uint32_t most) {
   if (used >= most || (used + 1 > slot_count / 4 * 3 && !grow())) return false;
-  undead_sample *slot = slot_of(slots, slot_count, sample->block);
+  undead_sample *slot = sample_slot_of(slots, slot_count, sample->block);
   used += !slot->block;
   *slot = *sample;
   return true;
@@ -45,7 +45,7 @@ bool undead_samples_add(const undead_sample *sample, uint32_t most) {
 
 bool undead_samples_remove(uintptr_t block, undead_sample *removed) {
   if (!slot_count) return false;
-  undead_sample *slot = slot_of(slots, slot_count, block);
+  undead_sample *slot = sample_slot_of(slots, slot_count, block);
   if (!slot->block) return false;
   *removed = *slot;
   // Those behind it move up, so that no search ends before it finds them.
@@ -63,7 +63,7 @@ bool undead_samples_remove(uintptr_t block, undead_sample *removed) {
 
 const undead_sample *undead_samples_find(uintptr_t block) {
   if (!slot_count) return NULL;
-  const undead_sample *slot = slot_of(slots, slot_count, block);
+  const undead_sample *slot = sample_slot_of(slots, slot_count, block);
   return slot->block ? slot : NULL;
 }
 

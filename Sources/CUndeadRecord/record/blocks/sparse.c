@@ -81,7 +81,7 @@ static void adopt_leaf(void *unused, undead_leaf *leaf, uintptr_t base) {
   }
 }
 
-static void clear_leaf(void *unused, undead_leaf *leaf, uintptr_t base) {
+static void clear_sparse_leaf(void *unused, undead_leaf *leaf, uintptr_t base) {
   (void)unused, (void)base;
   // The kernel gives zeros for what is let go, but not of locked memory.
   if (undead_raw3(SYS_madvise, (long)leaf->word, sizeof leaf->word, MADV_DONTNEED) != 0)
@@ -95,7 +95,7 @@ void undead_sparse_expand(void) {
   // Nobody else writes words, while that is so.
   if (!undead_sparse_used || undead_record_mode != UNDEAD_RECORD_SAMPLED) return;
   // A scan that was killed may have left its words.
-  if (undead_sparse_expanded) undead_registry_each_leaf(clear_leaf, NULL);
+  if (undead_sparse_expanded) undead_registry_each_leaf(clear_sparse_leaf, NULL);
   else undead_registry_each_leaf(adopt_leaf, NULL);
   expansion self;
   for (uint32_t i = 0; i < UNDEAD_SPARSE_GENERATIONS; i++) self.none[i] = undead_store_none_of(i);
@@ -105,7 +105,7 @@ void undead_sparse_expand(void) {
 
 void undead_sparse_collapse(void) {
   if (!undead_sparse_expanded) return;
-  undead_registry_each_leaf(clear_leaf, NULL);
+  undead_registry_each_leaf(clear_sparse_leaf, NULL);
   undead_sparse_expanded = false;
 }
 

@@ -30,7 +30,7 @@ typedef struct {
 static difference *differences;
 static uint64_t captured, compared, differing, interval = 1;
 
-static void keep(const difference *found) {
+static void keep_difference(const difference *found) {
   uint64_t index = __atomic_fetch_add(&differing, 1, __ATOMIC_RELAXED);
   if (differences && index < KEPT_DIFFERENCES) differences[index] = *found;
 }
@@ -85,7 +85,7 @@ static void compare(difference *found, uintptr_t *reference, uint32_t id, uintpt
   while (index < shorter && is_equal(found, index)) index++;
   found->first_difference = index;
   __atomic_fetch_add(&compared, 1, __ATOMIC_RELAXED);
-  if (index < shorter || found->own_count != found->reference_count) keep(found);
+  if (index < shorter || found->own_count != found->reference_count) keep_difference(found);
 }
 
 void undead_compare(uint32_t id, uintptr_t pc) {

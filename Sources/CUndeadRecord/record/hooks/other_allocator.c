@@ -213,17 +213,17 @@ void undead_allocator_free(void *block) {
 
 // MARK: The hooks
 
-static bool is_off(void) { return refusal || undead_record_mode == UNDEAD_RECORD_OFF; }
+static bool is_recording_off(void) { return refusal || undead_record_mode == UNDEAD_RECORD_OFF; }
 
-static void clear(void *block, size_t from) {
+static void clear_usable(void *block, size_t from) {
   size_t size = undead_next.usable_size(block);
   if (size > from && size - from <= MOST_CLEARED) memset((char *)block + from, 0, size - from);
 }
 
 // Blocks of which no word is kept are roots. True if the block is to be cleared.
-static bool keep(void *block, const hook_frame *frame) {
+static bool keep_block(void *block, const hook_frame *frame) {
   uintptr_t address = (uintptr_t)block;
-  if (is_off()) {
+  if (is_recording_off()) {
     undead_other_memory_has_gaps();
     return false;
   }
@@ -236,7 +236,7 @@ static bool keep(void *block, const hook_frame *frame) {
   return undead_thread.ignored;
 }
 
-static uint32_t forget(void *block) {
+static uint32_t forget_other(void *block) {
   uint32_t word = block && (uintptr_t)block % 16 == 0 ? undead_hook_forget(block) : 0;
   if (block && !word) undead_other_memory_forget((uintptr_t)block);
   return word;
@@ -245,19 +245,19 @@ static uint32_t forget(void *block) {
 void *undead_other_born(void *block, const hook_frame *frame) {
   if (!block) return NULL;
   // While backtraces are sampled only what would make it look like the dead object that was there, as in hooks.c.
-  if (keep(block, frame)) clear(block, 0);
+  if (keep_block(block, frame)) clear_usable(block, 0);
   else if (undead_record_mode == UNDEAD_RECORD_SAMPLED) memset(block, 0, 24);
   return block;
 }
 
 void undead_other_kept(void *block, size_t bytes, const hook_frame *frame) {
-  if (block && keep(block, frame)) clear(block, bytes);
+  if (block && keep_block(block, frame)) clear_usable(block, bytes);
 }
 
-void undead_other_dies(void *block) { forget(block); }
+void undead_other_dies(void *block) { forget_other(block); }
 
 // Another block in place of one whose address must not be used now.
-static void *elsewhere(void *block, size_t alignment, size_t size) {
+static void *allocate_elsewhere(void *block, size_t alignment, size_t size) {
   for (uint32_t i = 0; block && i < MOST_PUT_ASIDE; i++) {
     if ((uintptr_t)block % 16 || !undead_avoid_block(block, undead_next.usable_size(block))) break;
     block = alignment > 16 ? undead_next.memalign(alignment, size) : undead_next.malloc(size);
@@ -269,7 +269,7 @@ __attribute__((noinline)) void *undead_detour_malloc(size_t size, const hook_fra
   undead_hook_enter();
   size = undead_other_size(size);
   void *block = undead_next.malloc(size);
-  if (undead_avoids_addresses) block = elsewhere(block, 16, size);
+  if (undead_avoids_addresses) block = allocate_elsewhere(block, 16, size);
   undead_other_born(block, frame);
   undead_hook_leave();
   return block;
@@ -278,7 +278,7 @@ __attribute__((noinline)) void *undead_detour_malloc(size_t size, const hook_fra
 __attribute__((noinline)) void undead_detour_free(void *block, const hook_frame *frame) {
   if (!block || (undead_free_filter && undead_hook_keeps(block, frame))) return;
   undead_hook_enter();
-  forget(block);
+  forget_other(block);
   undead_next.free(block);
   undead_hook_leave();
 }
@@ -288,7 +288,7 @@ __attribute__((noinline)) void *undead_detour_calloc(size_t count, size_t size, 
   size_t total;
   bool small = !__builtin_mul_overflow(count, size, &total) && total < undead_other_size(0);
   void *block = small ? undead_next.calloc(1, undead_other_size(0)) : undead_next.calloc(count, size);
-  if (block && keep(block, frame) && !small) clear(block, total);
+  if (block && keep_block(block, frame) && !small) clear_usable(block, total);
   undead_hook_leave();
   return block;
 }
@@ -296,12 +296,12 @@ __attribute__((noinline)) void *undead_detour_calloc(size_t count, size_t size, 
 __attribute__((noinline)) void *undead_detour_realloc(void *old, size_t size, const hook_frame *frame) {
   undead_hook_enter();
   // Before the call: afterwards the address may already be another thread's.
-  uint32_t word = forget(old);
+  uint32_t word = forget_other(old);
   size_t kept = old ? undead_next.usable_size(old) : 0;
   void *block = undead_next.realloc(old, size ? undead_other_size(size) : 0);
   // Moved to a smaller block, it has what was there before behind its end.
-  if (block && keep(block, frame)) clear(block, kept < size ? kept : size);
-  else if (block && word && is_off()) undead_hook_put_back(block, word);   // a known block stays known
+  if (block && keep_block(block, frame)) clear_usable(block, kept < size ? kept : size);
+  else if (block && word && is_recording_off()) undead_hook_put_back(block, word);   // a known block stays known
   else if (!block && word && size) undead_hook_put_back(old, word);
   else if (!block && old && size) undead_other_memory_note((uintptr_t)old);
   undead_hook_leave();
@@ -311,7 +311,7 @@ __attribute__((noinline)) void *undead_detour_realloc(void *old, size_t size, co
 __attribute__((noinline)) void *undead_detour_aligned(size_t alignment, size_t size, const hook_frame *frame) {
   undead_hook_enter();
   void *block = undead_next.memalign(alignment, undead_other_size(size));
-  if (undead_avoids_addresses) block = elsewhere(block, alignment, size);
+  if (undead_avoids_addresses) block = allocate_elsewhere(block, alignment, size);
   undead_other_born(block, frame);
   undead_hook_leave();
   return block;

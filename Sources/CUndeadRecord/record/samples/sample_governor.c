@@ -13,7 +13,7 @@
 
 uint32_t undead_sample_mean, undead_sample_least, undead_sample_most;
 bool undead_governor_is_held;
-static uint32_t base_mean;
+static uint32_t mean_at_start;
 static uint64_t spent, spent_before, looked_at, used_before;
 
 static uint64_t clock_now(clockid_t clock) {
@@ -32,7 +32,7 @@ static void set_mean(uint32_t mean) {
 }
 
 void undead_governor_begin(uint32_t mean) {
-  base_mean = undead_sample_least = undead_sample_most = mean;
+  mean_at_start = undead_sample_least = undead_sample_most = mean;
   set_mean(mean);
 }
 
@@ -56,13 +56,13 @@ void undead_governor_note(uint64_t start, uint64_t end) {
   uint64_t used = clock_now(CLOCK_PROCESS_CPUTIME_ID);
   if (looked_at && used - used_before < LEAST_USED) return;
   undead_table_pages_let_go();
-  if (looked_at) set_mean(undead_governor_decide(undead_sample_mean, base_mean, spent - spent_before, used - used_before));
+  if (looked_at) set_mean(undead_governor_decide(undead_sample_mean, mean_at_start, spent - spent_before, used - used_before));
   looked_at = end;
   used_before = used;
   spent_before = spent;
 }
 
 void undead_governor_thin(void) {
-  if (!undead_governor_is_held) set_mean(doubled(undead_sample_mean, base_mean));
+  if (!undead_governor_is_held) set_mean(doubled(undead_sample_mean, mean_at_start));
 }
 #endif

@@ -79,7 +79,7 @@ static __attribute__((noinline)) void consider(undead_unwind_cache *cache, uintp
   undead_memo_consider(cache, stack_high, set, &(undead_frame){pc, sp, bp}, id);
 }
 
-INLINE uint32_t capture(undead_unwind_cache *cache, uintptr_t stack_high, uintptr_t pc, uintptr_t sp, uintptr_t bp,
+INLINE uint32_t capture_at(undead_unwind_cache *cache, uintptr_t stack_high, uintptr_t pc, uintptr_t sp, uintptr_t bp,
                         bool from_loader) {
   cache->holds = false;
   undead_frame frame = {pc, sp, bp};
@@ -115,7 +115,7 @@ uint32_t undead_capture_cached(undead_unwind_cache *cache, uintptr_t stack_high,
   uint32_t state = cache->state;
   cache->state = state | UNDEAD_CACHE_BUSY;
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  uint32_t id = capture(cache, stack_high, frame.pc, frame.sp, frame.bp, from_loader);
+  uint32_t id = capture_at(cache, stack_high, frame.pc, frame.sp, frame.bp, from_loader);
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   cache->state = state;
   return id;
@@ -143,7 +143,7 @@ static __attribute__((noinline)) uint32_t capture_frames(undead_thread_state *th
   if (usable) {
     cache->state = epoch | UNDEAD_CACHE_BUSY;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    uint32_t id = capture(cache, thread->stack_high, pc, sp, bp, false);
+    uint32_t id = capture_at(cache, thread->stack_high, pc, sp, bp, false);
     whole = !cache->cut;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     cache->state = epoch;

@@ -38,7 +38,7 @@ static uint32_t drop_outermost(undead_unwind_cache *cache, uint32_t kept, uint32
 }
 
 // Finds the node of the first key below `outer`, or makes those of all of them.
-static __attribute__((noinline)) uint32_t look_up(undead_unwind_cache *cache, uint32_t outer, uint32_t count) {
+static __attribute__((noinline)) uint32_t look_up_chain(undead_unwind_cache *cache, uint32_t outer, uint32_t count) {
   uint32_t found = undead_store_path(outer, cache->keys, count, cache->nodes);
   // What is new may never be met again.
   if (found == 1) *known_child(cache, outer, cache->keys[0]) = (undead_known_child){outer, cache->keys[0], cache->nodes[0]};
@@ -80,7 +80,7 @@ INLINE uint32_t push(undead_unwind_cache *cache, uint32_t kept, uint32_t fresh_c
         uint32_t *key = cache->keys;
         for (const undead_fresh_frame *inner = fresh; inner >= cache->fresh; inner--) *key++ = inner->pc_index;
         *key++ = leaf;
-        uint32_t found = look_up(cache, outer->node, (uint32_t)(key - cache->keys));
+        uint32_t found = look_up_chain(cache, outer->node, (uint32_t)(key - cache->keys));
         if (UNLIKELY(!found)) return cache->known_nodes = 0;
         node = cache->nodes[0];
         if (found > 1) made = cache->nodes + 1;
@@ -126,7 +126,7 @@ INLINE uint32_t push_one(undead_unwind_cache *cache, undead_cached_frame *caller
     if (!node) {
       cache->keys[0] = pc_index;
       cache->keys[1] = leaf;
-      uint32_t found = look_up(cache, caller->known.node, 2);
+      uint32_t found = look_up_chain(cache, caller->known.node, 2);
       if (UNLIKELY(!found)) return cache->known_nodes = 0;
       node = cache->nodes[0];
       if (found == 2) id = cache->nodes[1];
@@ -155,11 +155,11 @@ typedef struct {
   undead_fresh_frame *fresh;              // behind the last one that is not in the chain
   const undead_cached_frame *candidate;   // before the first one: no frame is left
   uint32_t true_checks;
-} walk;
+} chain_walk;
 
 // True if the frame is one of the chain, and all that is outside of it is as it was. The words are compared once: what is outside
 // of the first one that differs is true for all frames.
-INLINE bool meets_chain(const undead_unwind_cache *cache, walk *w) {
+INLINE bool meets_chain(const undead_unwind_cache *cache, chain_walk *w) {
   const undead_cached_frame *frames = cache->frames;
   while (w->candidate >= frames && w->candidate->frame.sp < w->frame.sp) w->candidate--;
   if (w->candidate < frames || !is_same(&w->candidate->frame, w->candidate->bp_mask, &w->frame)) return false;
@@ -170,7 +170,7 @@ INLINE bool meets_chain(const undead_unwind_cache *cache, walk *w) {
 }
 
 // Walks to a frame of the chain that is still true, or to the end; false if that cannot be done.
-INLINE bool walk_out(undead_unwind_cache *cache, uintptr_t stack_high, walk *w) {
+INLINE bool walk_out(undead_unwind_cache *cache, uintptr_t stack_high, chain_walk *w) {
   const undead_cached_frame *frames = cache->frames;
   for (;;) {
     if (meets_chain(cache, w)) {
@@ -198,7 +198,7 @@ INLINE bool walk_out(undead_unwind_cache *cache, uintptr_t stack_high, walk *w) 
   }
 }
 
-INLINE uint32_t extend(undead_unwind_cache *cache, uintptr_t stack_high, walk *w, uint32_t leaf) {
+INLINE uint32_t extend(undead_unwind_cache *cache, uintptr_t stack_high, chain_walk *w, uint32_t leaf) {
   if (UNLIKELY(!walk_out(cache, stack_high, w))) return 0;
   uint32_t kept = (uint32_t)(w->candidate + 1 - cache->frames), fresh_count = (uint32_t)(w->fresh - cache->fresh);
   if (fresh_count == 0) {
@@ -215,7 +215,7 @@ INLINE uint32_t extend(undead_unwind_cache *cache, uintptr_t stack_high, walk *w
 uint32_t undead_chain_extend(undead_unwind_cache *cache, uintptr_t stack_high, uintptr_t pc, uintptr_t sp, uintptr_t bp,
                              uint32_t leaf, uint32_t true_checks) {
   undead_cached_frame *last = cache->frames + cache->last, *end = cache->frames + cache->count;
-  walk w = {.frame = {pc, sp, bp}, .fresh = cache->fresh, .candidate = end - 1, .true_checks = true_checks};
+  chain_walk w = {.frame = {pc, sp, bp}, .fresh = cache->fresh, .candidate = end - 1, .true_checks = true_checks};
   const undead_known_pc *known = know_pc(cache, pc);
   if (UNLIKELY(!known)) return 0;
   bool is_near = !cache->cut && last < end && (last + 1 == end || last[1].frame.sp < sp);

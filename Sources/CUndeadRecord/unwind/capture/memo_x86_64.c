@@ -170,7 +170,7 @@ static bool holds(const undead_memo *memo, uintptr_t place, const undead_frame *
 }
 
 // The memo of a stack if there is one; `wanted` if one is to be made.
-static undead_memo *look_up(undead_unwind_cache *cache, const undead_frame *start, uint32_t id, bool *wanted) {
+static undead_memo *look_up_memo(undead_unwind_cache *cache, const undead_frame *start, uint32_t id, bool *wanted) {
   cache->memo_used = 1;
   undead_memo_place *place = place_of(cache, id);
   undead_memo *memo = place->memo;
@@ -200,7 +200,7 @@ void undead_memo_consider(undead_unwind_cache *cache, uintptr_t stack_high, unde
                           uint32_t id) {
   if (rests(cache)) return;
   bool wanted;
-  undead_memo *memo = look_up(cache, start, id, &wanted);
+  undead_memo *memo = look_up_memo(cache, start, id, &wanted);
   if (!memo) {
     memo = wanted ? make(cache, stack_high, start, id) : NULL;
     if (!memo) return;
@@ -285,7 +285,7 @@ void undead_memo_consider_walked(undead_unwind_cache *cache, undead_thread_state
   // A caller that is the loader has to ask for changed images each time.
   if (words->incomplete || words->next == place->checks || undead_is_loader(start->pc) || rests(cache)) return;
   bool wanted;
-  undead_memo **set = set_of_walked(cache, start), *memo = look_up(cache, start, id, &wanted);
+  undead_memo **set = set_of_walked(cache, start), *memo = look_up_memo(cache, start, id, &wanted);
   if (!memo) {
     memo = wanted ? make_walked(cache, thread, start, words, id) : NULL;
     if (!memo) return;

@@ -16,7 +16,7 @@ static bool is_outside(uintptr_t outer, uintptr_t sp, uintptr_t stack_high) {
   return outer > sp && lies_within(outer - 8, 8, sp, stack_high);
 }
 
-static undead_odd_step step_signal(undead_frame *frame, undead_link *link, uintptr_t stack_high) {
+static undead_odd_step step_odd_signal(undead_frame *frame, undead_link *link, uintptr_t stack_high) {
   if (!lies_within(frame->sp, sizeof(ucontext_t), frame->sp, stack_high)) return UNDEAD_ODD_LOST;
   const uintptr_t *registers = (const uintptr_t *)((const ucontext_t *)frame->sp)->uc_mcontext.gregs;
   if (!is_outside(registers[REG_RSP], frame->sp, stack_high)) return UNDEAD_ODD_LOST;
@@ -25,7 +25,7 @@ static undead_odd_step step_signal(undead_frame *frame, undead_link *link, uintp
   return UNDEAD_ODD_STEPPED;
 }
 
-static undead_odd_step step_realigned(undead_frame *frame, undead_link *link, undead_rule rule, uintptr_t stack_high) {
+static undead_odd_step step_odd_realigned(undead_frame *frame, undead_link *link, undead_rule rule, uintptr_t stack_high) {
   uintptr_t slot = frame->bp - undead_rule_offset(rule);
   if (!lies_within(slot, 8, frame->sp, stack_high) || !lies_within(frame->bp, 8, frame->sp, stack_high))
     return UNDEAD_ODD_LOST;
@@ -36,7 +36,7 @@ static undead_odd_step step_realigned(undead_frame *frame, undead_link *link, un
   return UNDEAD_ODD_STEPPED;
 }
 
-static undead_odd_step step_foreign(undead_frame *frame, undead_link *link, uintptr_t stack_high) {
+static undead_odd_step step_odd_foreign(undead_frame *frame, undead_link *link, uintptr_t stack_high) {
   if (link->sp_slot & UNDEAD_LINK_SIGNAL) return UNDEAD_ODD_LOST;
   if (!undead_is_frame_pointer(frame)) return UNDEAD_ODD_END;
   const uintptr_t *bp = (const uintptr_t *)frame->bp;
@@ -49,9 +49,9 @@ static undead_odd_step step_foreign(undead_frame *frame, undead_link *link, uint
 undead_odd_step undead_step_odd(undead_frame *frame, undead_link *link, undead_rule rule, uintptr_t stack_high) {
   if (undead_rule_is_end(rule)) return UNDEAD_ODD_END;
   switch ((int)undead_rule_kind(rule)) {
-  case UNDEAD_RULE_SIGNAL: return step_signal(frame, link, stack_high);
-  case UNDEAD_RULE_DEREF: return step_realigned(frame, link, rule, stack_high);
-  case UNDEAD_RULE_FOREIGN: return step_foreign(frame, link, stack_high);
+  case UNDEAD_RULE_SIGNAL: return step_odd_signal(frame, link, stack_high);
+  case UNDEAD_RULE_DEREF: return step_odd_realigned(frame, link, rule, stack_high);
+  case UNDEAD_RULE_FOREIGN: return step_odd_foreign(frame, link, stack_high);
   default: return UNDEAD_ODD_LOST;
   }
 }

@@ -48,7 +48,7 @@ static undead_known_pair *pair_to_replace(undead_unwind_cache *cache, const unde
 
 // Walks the frames of a site; returns how many there are, 0 if the stack cannot be captured here. Of the outermost of
 // them `frame` is the state, of the others `states`, and `slots` where they saved rbp; `odd` if not all rules are plain.
-static uint32_t walk(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame *frame, undead_known_pc *inner,
+static uint32_t walk_to_site(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame *frame, undead_known_pc *inner,
                      undead_frame *states, const uintptr_t **slots, bool *odd) {
   undead_link link = {0};
   for (uint32_t index = 0; index < UNDEAD_RUN_FRAMES; index++) {
@@ -76,7 +76,7 @@ const undead_known_site *undead_site_learn(undead_unwind_cache *cache, uintptr_t
   const uintptr_t *slots[UNDEAD_RUN_FRAMES];
   bool odd = false;
   *id = 0;
-  uint32_t frames = walk(cache, stack_high, frame, inner, states, slots, &odd);
+  uint32_t frames = walk_to_site(cache, stack_high, frame, inner, states, slots, &odd);
   if (UNLIKELY(!frames)) return NULL;
   if (UNLIKELY(frames < UNDEAD_RUN_FRAMES || undead_rule_is_end(inner[frames - 1].rule))) {
     *id = capture_short(cache, inner, frames);

@@ -171,7 +171,7 @@ static void set_expression(machine *m, dwarf_reader *reader, bool is_value) {
   else set_odd(&m->current, number);
 }
 
-static void remember(machine *m) {
+static void push_row(machine *m) {
   if (m->depth == STATE_DEPTH) m->odd = true;
   else m->remembered[m->depth++] = m->current;
 }
@@ -240,7 +240,7 @@ static void step_extended(machine *m, uint8_t instruction, dwarf_reader *reader)
     set_odd(&m->current, dwarf_uleb(reader));
     dwarf_uleb(reader);
     break;
-  case DW_CFA_remember_state: remember(m); break;
+  case DW_CFA_remember_state: push_row(m); break;
   case DW_CFA_restore_state: recall(m); break;
   case DW_CFA_expression: set_expression(m, reader, false); break;
   case DW_CFA_val_expression: set_expression(m, reader, true); break;
@@ -293,7 +293,7 @@ static undead_rule special(undead_rule_special kind) {
   return undead_rule_make(UNDEAD_RULE_SPECIAL, 0, kind);
 }
 
-static undead_rule foreign(void) {
+static undead_rule foreign_rule(void) {
   return undead_rule_make(UNDEAD_RULE_SPECIAL | UNDEAD_RULE_BP, 0, UNDEAD_RULE_FOREIGN);
 }
 
@@ -350,7 +350,7 @@ static const uint8_t *find_entry(const undead_image *image, uintptr_t pc) {
 
 static undead_rule compute_without_entry(const undead_image *image, uintptr_t pc, uintptr_t low) {
   undead_rule rule = undead_rule_without_entry(image, pc, low);
-  return undead_rule_kind(rule) == UNDEAD_RULE_UNKNOWN ? foreign() : rule;
+  return undead_rule_kind(rule) == UNDEAD_RULE_UNKNOWN ? foreign_rule() : rule;
 }
 
 // Asynchronous Swift functions save their context right after rbp: "push rbp; push r14; lea rbp, [rsp + 8]".
@@ -366,7 +366,7 @@ typedef struct {
   row row;
 } table_entry;
 
-static void read_entry(const undead_image *image, uintptr_t pc, table_entry *found) {
+static void read_table_entry(const undead_image *image, uintptr_t pc, table_entry *found) {
   *found = (table_entry){.kind = ENTRY_NONE, .start = image->low};
   const uint8_t *entry = find_entry(image, pc);
   if (!entry) return;
@@ -399,7 +399,7 @@ static void read_entry(const undead_image *image, uintptr_t pc, table_entry *fou
 
 static undead_rule compute_in_image(const undead_image *image, uintptr_t pc) {
   table_entry entry;
-  read_entry(image, pc, &entry);
+  read_table_entry(image, pc, &entry);
   if (entry.kind == ENTRY_NONE) return compute_without_entry(image, pc, entry.start);
   if (entry.kind != ENTRY_ROW) return special(entry.kind == ENTRY_SIGNAL ? UNDEAD_RULE_SIGNAL : UNDEAD_RULE_UNKNOWN);
   undead_rule rule = rule_of_row(&entry.row);
@@ -420,7 +420,7 @@ static uint64_t saves_of_place(const saved_place *place) {
 undead_saves undead_saves_compute(uintptr_t pc) {
   undead_image image;
   table_entry entry = {.kind = ENTRY_NONE};
-  if (undead_image_find(pc, &image)) read_entry(&image, pc, &entry);
+  if (undead_image_find(pc, &image)) read_table_entry(&image, pc, &entry);
   undead_saves saves = 0;
   for (int place = 0; place < UNDEAD_KEPT_COUNT; place++)
     saves |= (entry.kind == ENTRY_ROW ? saves_of_place(&entry.row.places[place]) : UNDEAD_SAVED_UNKNOWN) << 12 * place;
@@ -431,7 +431,7 @@ undead_rule undead_rule_compute(uintptr_t pc) {
   undead_image image;
   if (!undead_image_find(pc, &image)) {
     undead_image_note_foreign(pc);
-    return foreign();
+    return foreign_rule();
   }
   undead_rule rule = compute_in_image(&image, pc);
   return undead_is_loader(pc) ? rule | UNDEAD_RULE_LOADER : rule;

@@ -11,7 +11,7 @@
 
 static const undead_rule unknown = UNDEAD_RULE_SPECIAL | UNDEAD_RULE_VALID | (uint64_t)UNDEAD_RULE_UNKNOWN << 32;
 
-enum { MAX_STEPS = 4000, MAX_BRANCHES = 64, RSP = 4, RBP = 5, REX_W = 8, REX_R = 4, REX_B = 1 };
+enum { MAX_STEPS = 4000, MAX_BRANCHES = 64, RSP = 4, RBP = 5, REX_WIDE = 8, REX_R = 4, REX_B = 1 };
 
 // Where rsp is: relative to rsp or rbp as they are at the start.
 typedef struct {
@@ -178,7 +178,7 @@ static outcome step_one_byte(follower *f, const undead_instruction *i, uintptr_t
   }
 }
 
-static outcome step(follower *f) {
+static outcome follow_step(follower *f) {
   undead_instruction i;
   uintptr_t at = f->now.at;
   if (!decode(f, at, &i)) return LEADS_NOWHERE;
@@ -195,9 +195,9 @@ static outcome step(follower *f) {
 }
 
 static undead_rule rule_of(const state *end, bool is_called) {
-  enum { MAX_RBP_OFFSET = 64 };
+  enum { FARTHEST_OF_RBP = 64 };
   int64_t offset = end->rsp + 8, saved = end->saved ? offset - end->slot : 0;
-  if (offset < 8 || offset > (end->by_rbp ? MAX_RBP_OFFSET : UNDEAD_RULE_FIELD)) return unknown;
+  if (offset < 8 || offset > (end->by_rbp ? FARTHEST_OF_RBP : UNDEAD_RULE_FIELD)) return unknown;
   if (saved < 0 || saved > offset) return unknown;
   if ((offset | saved) & 7 || (end->by_rbp && !end->saved)) return unknown;
   // At a call, rsp and the CFA are multiples of 16 (System V ABI, 3.2.2): else another function was run into.
@@ -211,7 +211,7 @@ undead_rule undead_rule_of_epilogue(const undead_image *image, uintptr_t pc, boo
   undead_instruction first;
   if (!decode(&f, pc, &first) || is_padding(&first)) return unknown;
   for (int steps = 0; steps < MAX_STEPS; steps++) {
-    outcome result = step(&f);
+    outcome result = follow_step(&f);
     if (result == RETURNS) return rule_of(&f.now, is_called);
     if (result == GOES_ON) continue;
     if (!f.branch_count) break;

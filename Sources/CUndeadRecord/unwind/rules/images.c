@@ -23,7 +23,7 @@ static seen_image seen[IMAGE_LIMIT];
 static uint32_t seen_count;
 // Pages of code that belongs to no image, likewise.
 #define FOREIGN_LIMIT 256u
-static uintptr_t foreign[FOREIGN_LIMIT];
+static uintptr_t foreign_places[FOREIGN_LIMIT];
 static uint32_t foreign_count;
 static uintptr_t loader_low, loader_high;
 
@@ -43,7 +43,7 @@ static bool is_wanted(void *context, const undead_image *image) {
   return true;
 }
 
-static bool find(uintptr_t pc, seen_image *image) {
+static bool find_image(uintptr_t pc, seen_image *image) {
   undead_found_object found;
   undead_find_object_function find_object = undead_find_object();
   if (!find_object) return undead_link_map_each(is_wanted, &(wanted_image){pc, image});
@@ -67,7 +67,7 @@ static bool find_seen(uintptr_t pc, seen_image *image) {
   return false;
 }
 
-static void remember(const seen_image *image) {
+static void remember_image(const seen_image *image) {
   uint32_t count = __atomic_load_n(&seen_count, __ATOMIC_ACQUIRE);
   for (uint32_t index = 0; index < count && index < IMAGE_LIMIT; index++)
     if (__atomic_load_n(&seen[index].low, __ATOMIC_ACQUIRE) == image->low) return;
@@ -83,8 +83,8 @@ static void remember(const seen_image *image) {
 bool undead_image_find(uintptr_t pc, undead_image *image) {
   seen_image found;
   bool is_seen = !undead_find_object() && find_seen(pc, &found);
-  if (!is_seen && !find(pc, &found)) return false;
-  if (!is_seen) remember(&found);
+  if (!is_seen && !find_image(pc, &found)) return false;
+  if (!is_seen) remember_image(&found);
   *image = (undead_image){found.low, found.high, (const uint8_t *)found.eh_frame_hdr, (const void *)found.link_map};
   return true;
 }
@@ -93,16 +93,16 @@ void undead_image_note_foreign(uintptr_t pc) {
   uintptr_t page = undead_page_of(pc);
   uint32_t count = __atomic_load_n(&foreign_count, __ATOMIC_ACQUIRE);
   for (uint32_t index = 0; index < count && index < FOREIGN_LIMIT; index++)
-    if (__atomic_load_n(&foreign[index], __ATOMIC_ACQUIRE) == page) return;
+    if (__atomic_load_n(&foreign_places[index], __ATOMIC_ACQUIRE) == page) return;
   uint32_t index = __atomic_fetch_add(&foreign_count, 1, __ATOMIC_ACQ_REL);
-  if (index < FOREIGN_LIMIT) __atomic_store_n(&foreign[index], page, __ATOMIC_RELEASE);
+  if (index < FOREIGN_LIMIT) __atomic_store_n(&foreign_places[index], page, __ATOMIC_RELEASE);
 }
 
 static void find_loader(void) {
   int saved = errno;
   seen_image loader;
   uintptr_t base = getauxval(AT_BASE);
-  bool known = base && find(base, &loader);
+  bool known = base && find_image(base, &loader);
   errno = saved;
   // An empty range that is not zero, so that a program without a loader does not search again.
   __atomic_store_n(&loader_low, known ? loader.low : 1, __ATOMIC_RELAXED);
@@ -116,7 +116,7 @@ bool undead_is_loader(uintptr_t pc) {
 
 // Without _dl_find_object the entry of the list that it had is asked, instead of all of them.
 static bool find_again(const seen_image *image, uintptr_t low, seen_image *now) {
-  if (undead_find_object()) return find(low, now);
+  if (undead_find_object()) return find_image(low, now);
   undead_image read;
   if (!undead_link_map_read((const void *)image->link_map, &read)) return false;
   *now = seen_of(&read);
@@ -132,7 +132,7 @@ static bool is_gone(const seen_image *image, uintptr_t low) {
 static bool has_foreign_code(void *context, const undead_image *image) {
   uint32_t count = *(const uint32_t *)context;
   for (uint32_t index = 0; index < count; index++) {
-    uintptr_t page = __atomic_load_n(&foreign[index], __ATOMIC_ACQUIRE);
+    uintptr_t page = __atomic_load_n(&foreign_places[index], __ATOMIC_ACQUIRE);
     if (page && page - image->low < image->high - image->low) return true;
   }
   return false;
@@ -144,8 +144,8 @@ static bool is_foreign_no_more(void) {
   if (count && !undead_find_object()) return undead_link_map_each(has_foreign_code, &count);
   for (uint32_t index = 0; index < count; index++) {
     seen_image now;
-    uintptr_t page = __atomic_load_n(&foreign[index], __ATOMIC_ACQUIRE);
-    if (page && find(page, &now)) return true;
+    uintptr_t page = __atomic_load_n(&foreign_places[index], __ATOMIC_ACQUIRE);
+    if (page && find_image(page, &now)) return true;
   }
   return false;
 }
@@ -167,7 +167,7 @@ void undead_images_forget(void (*gone)(uintptr_t low, uintptr_t high)) {
     if (low != 0 && is_gone(&seen[index], low)) gone(low, seen[index].high);
   }
   __atomic_store_n(&seen_count, 0, __ATOMIC_RELEASE);
-  for (uint32_t index = 0; index < FOREIGN_LIMIT; index++) __atomic_store_n(&foreign[index], 0, __ATOMIC_RELEASE);
+  for (uint32_t index = 0; index < FOREIGN_LIMIT; index++) __atomic_store_n(&foreign_places[index], 0, __ATOMIC_RELEASE);
   __atomic_store_n(&foreign_count, 0, __ATOMIC_RELEASE);
 }
 #endif

@@ -30,7 +30,7 @@ static bool ready;
 static bool forbidden;          // in a forked child, where its locks may be held by a thread that is gone
 static bool images_unloaded;    // unw_backtrace has a cache that nothing flushes: from then on step by step
 
-static void *find(void *handle, const char *local_name, const char *name) {
+static void *find_function(void *handle, const char *local_name, const char *name) {
   void *address = undead_symbol(handle, local_name);
   return address ? address : undead_symbol(handle, name);
 }
@@ -42,11 +42,11 @@ bool undead_backtrace_load_libunwind(void) {
   bool complete = false;
   if (handle) {
     *(void **)&library.backtrace = undead_symbol(handle, "unw_backtrace");
-    *(void **)&library.get_context = find(handle, "_ULx86_64_getcontext", "_Ux86_64_getcontext");
+    *(void **)&library.get_context = find_function(handle, "_ULx86_64_getcontext", "_Ux86_64_getcontext");
     *(void **)&library.init_local = undead_symbol(handle, "_ULx86_64_init_local");
     *(void **)&library.step = undead_symbol(handle, "_ULx86_64_step");
     *(void **)&library.get_register = undead_symbol(handle, "_ULx86_64_get_reg");
-    *(void **)&library.flush_cache = find(handle, "_ULx86_64_flush_cache", "_Ux86_64_flush_cache");
+    *(void **)&library.flush_cache = find_function(handle, "_ULx86_64_flush_cache", "_Ux86_64_flush_cache");
     library.local_space = undead_symbol(handle, "_ULx86_64_local_addr_space");
     complete = library.backtrace && library.get_context && library.init_local && library.step &&
                library.get_register && library.flush_cache && library.local_space;

@@ -9,18 +9,18 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define MOST_IMAGES 64u   // of others the pages stay
+#define MOST_RANGES 64u   // of others the pages stay
 
 typedef struct {
   uintptr_t image;       // where it begins, 0: free
   uintptr_t low, high;   // what was read; low > high: nothing
 } read_range;
 
-static read_range ranges[MOST_IMAGES];
+static read_range ranges[MOST_RANGES];
 static bool any;
 
 static read_range *range_of(uintptr_t image) {
-  for (uint32_t i = 0; i < MOST_IMAGES; i++) {
+  for (uint32_t i = 0; i < MOST_RANGES; i++) {
     uintptr_t known = __atomic_load_n(&ranges[i].image, __ATOMIC_ACQUIRE);
     if (!known && __atomic_compare_exchange_n(&ranges[i].image, &known, image, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
       return &ranges[i];
@@ -76,7 +76,7 @@ static bool is_like_file(const read_range *range) {
 void undead_table_pages_let_go(void) {
   if (!any) return;
   any = false;
-  for (uint32_t i = 0; i < MOST_IMAGES && ranges[i].image; i++) {
+  for (uint32_t i = 0; i < MOST_RANGES && ranges[i].image; i++) {
     read_range range = ranges[i];
     ranges[i].low = ranges[i].high = 0;
     // Only whole pages of the tables: what is beside them in the first and the last one stays.

@@ -7,8 +7,8 @@
 
 enum {
   // More than an eighth of what is alive, and so much, is not looked at: a program may hold all it has by such frames.
-  LEAST_BUDGET = 1 << 14,
-  MOST_BLOCKS = 1 << 14,   // of the sets
+  LEAST_CLOSED_BUDGET = 1 << 14,
+  MOST_CLOSED_BLOCKS = 1 << 14,   // of the sets
 };
 
 typedef struct {
@@ -29,7 +29,7 @@ void undead_closed_close(undead_closed *closed) {
   *closed = (undead_closed){0};
 }
 
-static bool add_references(void *context, uintptr_t block, uint32_t *word) {
+static bool add_closed_references(void *context, uintptr_t block, uint32_t *word) {
   closed_search *self = context;
   if (!(*word & UNDEAD_WORD_MARK) || *word & UNDEAD_WORD_LATE) undead_tally_add(&self->tally, block);
   return true;
@@ -62,7 +62,7 @@ static bool mark_alive(closed_search *self) {
 static bool list_closed(closed_search *self) {
   undead_closed *closed = self->closed;
   closed->capacity = self->tally.count - (uint32_t)self->alive->blocks;
-  if (closed->capacity > MOST_BLOCKS) closed->capacity = 0;
+  if (closed->capacity > MOST_CLOSED_BLOCKS) closed->capacity = 0;
   closed->blocks = undead_map((closed->capacity + 1ull) * sizeof *closed->blocks);
   if (!closed->blocks) return false;
   for (uint32_t i = 0; i < self->tally.count && closed->count < closed->capacity; i++) {
@@ -76,7 +76,7 @@ static bool list_closed(closed_search *self) {
 static bool search(closed_search *self, const undead_roots *roots) {
   const undead_heap *heap = self->marker->heap;
   if (!undead_tally_open(&self->tally, self->marker->bodies, UNDEAD_WORD_LATE, 0)) return false;
-  undead_heap_each(heap, add_references, self);
+  undead_heap_each(heap, add_closed_references, self);
   note_doubtful(self, roots);
   bool ok = mark_alive(self) && list_closed(self);
   for (uint32_t i = 0; i < self->tally.count; i++)
@@ -89,7 +89,7 @@ bool undead_closed_find(undead_closed *closed, undead_marker *marker, const unde
   closed_search self = {.closed = closed, .marker = marker};
   if (!marker->doubtful_blocks) return true;
   // Numbers that were followed like references, after many rounds, would have to be followed here, too.
-  if (marker->doubtful_blocks > marker->blocks / 8 + LEAST_BUDGET || marker->weak == UNDEAD_WEAK_IS_FOLLOWED) {
+  if (marker->doubtful_blocks > marker->blocks / 8 + LEAST_CLOSED_BUDGET || marker->weak == UNDEAD_WEAK_IS_FOLLOWED) {
     undead_heap_clear(marker->heap, UNDEAD_WORD_LATE);
     return true;
   }

@@ -24,13 +24,13 @@ typedef struct {
 } trial;
 
 // Others own it.
-static bool keep(undead_marker *marker, uintptr_t block) {
+static bool keep_listed(undead_marker *marker, uintptr_t block) {
   if (marker->kept) undead_worklist_push(marker->kept, block);
   return undead_mark_from(marker, block, UINT64_MAX);
 }
 
 // Finds what a listed block reaches. If it is too much, the block counts as alive.
-static bool explore(trial *self, undead_marker *explorer, uintptr_t listed) {
+static bool explore_one(trial *self, undead_marker *explorer, uintptr_t listed) {
   uintptr_t block = listed & ~(uintptr_t)UNDEAD_NAMED_BY_PLACE;
   uint32_t *word = undead_heap_word(self->heap, block);
   bool marked = *word & UNDEAD_WORD_MARK;
@@ -39,7 +39,7 @@ static bool explore(trial *self, undead_marker *explorer, uintptr_t listed) {
   uint64_t before = explorer->blocks, limit = listed & UNDEAD_NAMED_BY_PLACE ? self->budget : UINT64_MAX;
   if (!undead_mark_from(explorer, block, limit)) {
     if (explorer->waiting.no_memory) return false;
-    return keep(self->marker, block);
+    return keep_listed(self->marker, block);
   }
   if (listed & UNDEAD_NAMED_BY_PLACE) self->budget -= explorer->blocks - before;
   undead_worklist_push(&self->named, listed);
@@ -55,7 +55,7 @@ static bool explore_listed(trial *self, undead_marker *explorer, undead_worklist
   undead_sort_words(blocks, (uint32_t)count);
   bool ok = true;
   for (uint64_t i = 0; ok && i < count; i++)
-    if (i + 1 == count || (blocks[i] ^ blocks[i + 1]) > UNDEAD_NAMED_BY_PLACE) ok = explore(self, explorer, blocks[i]);
+    if (i + 1 == count || (blocks[i] ^ blocks[i + 1]) > UNDEAD_NAMED_BY_PLACE) ok = explore_one(self, explorer, blocks[i]);
   undead_unmap(blocks, (count + 1) * sizeof *blocks);
   return ok;
 }
@@ -101,7 +101,7 @@ static bool decide_round(undead_marker *marker, uint64_t budget) {
     // The bit is free again for what numbers in living blocks turn out to name.
     for (uint32_t i = 0; i < tally->count; i++) *undead_heap_word(self.heap, tally->blocks[i].block) &= ~UNDEAD_WORD_DOUBTED;
     for (uint32_t i = 0; i < tally->count && ok; i++)
-      if (!undead_tally_explains(tally, &tally->blocks[i])) ok = keep(marker, tally->blocks[i].block);
+      if (!undead_tally_explains(tally, &tally->blocks[i])) ok = keep_listed(marker, tally->blocks[i].block);
     if (marker->reasons) undead_certainty_add(marker->reasons, tally);
   }
   undead_tally_close(&self.tally);

@@ -15,7 +15,7 @@
 enum {
   MOST_BLOCKS = 1 << 14,   // that an object may lead to
   MOST_ALONE = 16,         // objects that are looked at one by one
-  MOST_ROUNDS = 64,        // over what an object leads to
+  MOST_OUTLIVED_ROUNDS = 64,        // over what an object leads to
   MOST_MEMBERS = 256,      // of cycles that are not all that keeps an object
 };
 
@@ -43,7 +43,7 @@ static bool is_explained(const outlived_search *self, const undead_tallied *tall
   return undead_tally_explains(&self->tally, tallied) && is_decided(self, tallied);
 }
 
-static void keep(outlived_search *self, undead_tallied *tallied) {
+static void keep_outlived(outlived_search *self, undead_tallied *tallied) {
   if (tallied->wanted) return;
   tallied->wanted = 1;
   undead_worklist_push(&self->alive, tallied->block);
@@ -53,14 +53,14 @@ static void keep_reference(void *context, const undead_reference *reference) {
   outlived_search *self = context;
   uintptr_t block = undead_heap_block(self->bodies->heap, reference->address);
   undead_tallied *tallied = block ? undead_tally_find(&self->tally, block) : NULL;
-  if (tallied) keep(self, tallied);
+  if (tallied) keep_outlived(self, tallied);
 }
 
 static void keep_owned(outlived_search *self) {
   undead_tally *tally = &self->tally;
   for (uint32_t i = 0; i < tally->count; i++) undead_tally_add(tally, tally->blocks[i].block);
   for (uint32_t i = 0; i < tally->count; i++)
-    if (!is_explained(self, &tally->blocks[i])) keep(self, &tally->blocks[i]);
+    if (!is_explained(self, &tally->blocks[i])) keep_outlived(self, &tally->blocks[i]);
   for (uintptr_t block; (block = undead_worklist_pop(&self->alive));) {
     undead_body body;
     undead_body_of(self->bodies, block, undead_block_size(block), &body);
@@ -69,7 +69,7 @@ static void keep_owned(outlived_search *self) {
 }
 
 // Lists what objects lead to; false if it is too much.
-static bool explore(const outlived_search *self, const uintptr_t *objects, uint32_t count) {
+static bool explore_objects(const outlived_search *self, const uintptr_t *objects, uint32_t count) {
   undead_marker *explorer = undead_map(sizeof *explorer);
   if (!explorer) return false;
   *explorer = (undead_marker){.bodies = self->bodies, .heap = self->bodies->heap, .bit = LISTED, .except = self->reached,
@@ -114,7 +114,7 @@ static void note_way_back(void *context, const undead_reference *reference) {
 static bool find_members(outlived_search *self) {
   undead_tally *tally = &self->tally;
   for (uint32_t round = 0, changed = 1; changed; round++) {
-    if (round == MOST_ROUNDS) return false;
+    if (round == MOST_OUTLIVED_ROUNDS) return false;
     changed = 0;
     for (self->at = 0; self->at < tally->count; self->at++) {
       uintptr_t block = tally->blocks[self->at].block;
@@ -157,7 +157,7 @@ static void list_own_cycle(outlived_search *self, uintptr_t object) {
 // Looks at what some of the objects lead to; what is too much stays as it is.
 static bool look(outlived_search *self, const uintptr_t *objects, uint32_t count, bool alone) {
   bool ok = true;
-  if (explore(self, objects, count)) {
+  if (explore_objects(self, objects, count)) {
     ok = undead_tally_open(&self->tally, self->bodies, LISTED, 0);
     if (ok && alone) list_own_cycle(self, *objects);
     if (ok && !alone) list_garbage(self, objects, count);

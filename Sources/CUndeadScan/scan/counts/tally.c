@@ -19,7 +19,7 @@ static bool count_block(void *context, uintptr_t block, uint32_t *word) {
   return true;
 }
 
-static bool list_block(void *context, uintptr_t block, uint32_t *word) {
+static bool tally_block(void *context, uintptr_t block, uint32_t *word) {
   undead_tally *tally = context;
   if (is_listed(tally, *word)) tally->blocks[tally->count++].block = block;
   return true;
@@ -29,7 +29,7 @@ static bool list(undead_tally *tally) {
   undead_heap_each(tally->heap, count_block, tally);
   tally->blocks = undead_map((tally->capacity + 1ull) * sizeof *tally->blocks);
   if (!tally->blocks) return false;
-  if (tally->capacity) undead_heap_each(tally->heap, list_block, tally);
+  if (tally->capacity) undead_heap_each(tally->heap, tally_block, tally);
   return undead_address_index_open(&tally->index, tally->blocks, sizeof *tally->blocks, tally->count);
 }
 

@@ -109,7 +109,7 @@ static bool is_behind_fields(const walk *self, uintptr_t at) {
   return at + sizeof(uintptr_t) > self->block + layout->fixed_size;
 }
 
-static void visit(void *context, const undead_reference *reference) {
+static void visit_reference(void *context, const undead_reference *reference) {
   walk *self = context;
   undead_graph_writer *writer = &self->writer;
   uintptr_t block = undead_heap_block(writer->heap, reference->address);
@@ -296,7 +296,7 @@ static bool visit_block(void *context, uintptr_t block, uint32_t *word) {
   self->dying = counted && undead_is_deiniting(writer->heap, block);
   if (counted) add_side_table(self);
   if (is_cached(self)) add_cached(self);
-  undead_walk_body(writer->heap, block, &body, true, visit, self);
+  undead_walk_body(writer->heap, block, &body, true, visit_reference, self);
   note_descriptors(self, state->rank);
   write_block(self, *word, state->before, state->rank++);
   state->before = block;

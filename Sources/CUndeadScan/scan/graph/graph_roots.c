@@ -60,7 +60,7 @@ static bool is_of_instrument(const root_walk *self, uintptr_t address) {
   return kept && address - kept < sizeof *self->options;
 }
 
-static void visit(void *context, const undead_reference *reference) {
+static void visit_root_reference(void *context, const undead_reference *reference) {
   root_walk *self = context;
   const undead_root *from = self->root;
   uintptr_t block = undead_heap_block(self->writer->heap, reference->address);
@@ -96,7 +96,7 @@ void undead_graph_write_roots(undead_graph_writer *writer, const undead_view *vi
   root_walk self = {.writer = writer, .options = options, .frames = {.world = world}};
   for (uint32_t i = 0; i < view->roots.count && !writer->tables.full && !writer->stream.error; i++) {
     self.root = &view->roots.roots[i];
-    undead_walk_root(writer->heap, self.root, visit, &self);
+    undead_walk_root(writer->heap, self.root, visit_root_reference, &self);
   }
   write_items(&self);
 }

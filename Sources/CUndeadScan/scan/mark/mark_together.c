@@ -48,7 +48,7 @@ static void add(undead_marker *first, undead_marker *other) {
   undead_mark_close(other);
 }
 
-static void mark(undead_marker *marker, team *self) {
+static void mark_as_team(undead_marker *marker, team *self) {
   uint32_t others = undead_crew_start(marker->threads - 1, work, self);
   if (!others) {
     marker->threads = 1;
@@ -73,7 +73,7 @@ void undead_mark_together(undead_marker *marker) {
   marker->pool = &self.pool;
   marker->is_first = true;
   for (uint32_t i = 0; i < marker->threads - 1; i++) prepare(&self.members[i], marker);
-  mark(marker, &self);
+  mark_as_team(marker, &self);
   marker->pool = NULL;
   undead_pool_close(&self.pool);
   undead_unmap(self.members, bytes);

@@ -172,7 +172,7 @@ static void reach(path_search *search, uintptr_t block, uint32_t parent, uint32_
   add_path(search, target);
 }
 
-static bool is_async_memory(const path_search *search, const undead_body *body) {
+static bool is_body_async_memory(const path_search *search, const undead_body *body) {
   if (body->layout) return body->layout->kind == UNDEAD_KIND_TASK;
   uintptr_t slab = search->bodies->stale->slab_isa;
   return slab && word_at(body->block) == slab;
@@ -193,7 +193,7 @@ static path_class class_of(const path_search *search, const undead_reference *re
     return resumes ? BY_RECORDS : search->root_class;
   }
   bool weak = undead_is_weak_evidence(reference->evidence);
-  if (is_async_memory(search, body) && (weak || !body->layout)) return BY_FRAMES;
+  if (is_body_async_memory(search, body) && (weak || !body->layout)) return BY_FRAMES;
   if (weak) return BY_NUMBERS;
   if (body->layout || undead_is_closure_of_c(search->bodies, body->block)) return BY_TYPES;
   return is_of_program(search, block) ? BY_WORDS : BY_RECORDS;

@@ -7,7 +7,7 @@
 #include "world/images.h"
 #include <string.h>
 
-enum { MOST_WORDS = 1 << 16 };
+enum { MOST_NUMBERS = 1 << 16 };
 
 static bool add_variable(void *context, const char *name, uintptr_t address, size_t size) {
   undead_intervals *numbers = context;
@@ -42,7 +42,7 @@ void undead_numbers_refresh(undead_intervals *numbers) {
   static uint64_t known_modules;
   uint64_t modules = hash_of_modules();
   *numbers = (undead_intervals){0};
-  if (!known.list && !undead_intervals_open(&known, MOST_WORDS)) return;
+  if (!known.list && !undead_intervals_open(&known, MOST_NUMBERS)) return;
   if (modules != known_modules) {
     known.count = known.sorted = 0;
     known_modules = 0;

@@ -159,7 +159,7 @@ static void add_run(page_walk *walk, uintptr_t low, uintptr_t high) {
   walk->run.high = high;
 }
 
-static bool is_used(const page_walk *walk, uint64_t entry) {
+static bool is_page_used(const page_walk *walk, uint64_t entry) {
   if (!(entry & (ENTRY_PRESENT | ENTRY_SWAPPED)) || entry & ENTRY_GUARD) return false;
   return walk->use != USE_WRITTEN || !(entry & ENTRY_FILE);
 }
@@ -174,7 +174,7 @@ static void walk_piece(page_walk *walk, uintptr_t low, uint64_t count) {
   if (contents && undead_raw3(SYS_mincore, (long)low, (long)(count * UNDEAD_PAGE), (long)pages->resident) < 0)
     memset(pages->resident, 0, count);
   for (uint64_t i = 0; i < count; i++) {
-    bool used = i < known ? is_used(walk, pages->entries[i]) : walk->mapping->writable;
+    bool used = i < known ? is_page_used(walk, pages->entries[i]) : walk->mapping->writable;
     used |= contents && (pages->resident[i] & 1);
     if (used) add_run(walk, low + i * UNDEAD_PAGE, low + (i + 1) * UNDEAD_PAGE);
   }

@@ -9,7 +9,7 @@
 
 enum { MAX_SLABS = 64, MOST_BYTES_TO_READ = 16 << 10 };
 
-static bool is_swift(const undead_layout *layout) { return layout && layout->kind != UNDEAD_KIND_OTHER; }
+static bool is_swift_object(const undead_layout *layout) { return layout && layout->kind != UNDEAD_KIND_OTHER; }
 
 static bool is_own_slab(const undead_suspects *suspects, uintptr_t task, uintptr_t slab) {
   const undead_heap *heap = suspects->bodies->heap;
@@ -71,12 +71,12 @@ static bool has_handle(const undead_suspects *suspects, uintptr_t from, uintptr_
 bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, uintptr_t to) {
   const undead_layout *source = undead_body_layout(suspects->bodies, word_at(from));
   const undead_layout *target = undead_body_layout(suspects->bodies, word_at(to));
-  if (!is_swift(target)) {
+  if (!is_swift_object(target)) {
     if (!undead_is_active_source(suspects, to)) return false;
     // A source owns its `refs`; these do not own it back, and a source does not own the one behind it in a queue.
     if (undead_is_source_memory(suspects, from))
       return word_at(from) != suspects->source_vtable || word_at(to) == suspects->source_vtable;
-    if (is_swift(source) || undead_entry_of_channel(suspects->bodies, from) == to) return false;
+    if (is_swift_object(source) || undead_entry_of_channel(suspects->bodies, from) == to) return false;
     return (*undead_heap_word(suspects->bodies->heap, from) & UNDEAD_WORD_OWNED)
       || undead_is_dispatch_data(word_at(from));
   }
@@ -87,7 +87,7 @@ bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, u
   if (target->kind == UNDEAD_KIND_CONTEXT) return source && source->category == UNDEAD_CATEGORY_OBSERVER_TABLE;
   if (target->kind != UNDEAD_KIND_TASK) return false;
   if (source && source->kind == UNDEAD_KIND_JOB) return true;
-  if (is_swift(source)) return source->kind == UNDEAD_KIND_CLASS && source->words && !has_handle(suspects, from, to);
+  if (is_swift_object(source)) return source->kind == UNDEAD_KIND_CLASS && source->words && !has_handle(suspects, from, to);
   bool slab = suspects->bodies->stale->slab_isa && word_at(from) == suspects->bodies->stale->slab_isa;
   return !slab || is_own_slab(suspects, to, from);
 }

@@ -25,7 +25,7 @@ typedef struct {
   undead_worklist list;
 } loop_search;
 
-static void own(loop_search *search, uintptr_t block) {
+static void own_item(loop_search *search, uintptr_t block) {
   uint32_t *word = undead_heap_word(search->suspects->bodies->heap, block);
   if (*word & UNDEAD_WORD_OWNED) return;
   *word |= UNDEAD_WORD_OWNED;
@@ -35,7 +35,7 @@ static void own(loop_search *search, uintptr_t block) {
 static void own_reference(void *context, const undead_reference *reference) {
   loop_search *search = context;
   uintptr_t block = undead_heap_block(search->suspects->bodies->heap, reference->address);
-  if (block && is_of_loop(search->suspects, block)) own(search, block);
+  if (block && is_of_loop(search->suspects, block)) own_item(search, block);
 }
 
 static void own_from(loop_search *search, uintptr_t block) {
@@ -57,7 +57,7 @@ bool undead_loop_items_tag(undead_suspects *suspects) {
   loop_search search = {.suspects = suspects};
   for (uint32_t i = 0; i < options->loop_item_count; i++) {
     uintptr_t loop = options->loop_items[i].loop;
-    if (undead_heap_starts(heap, loop)) own(&search, loop);
+    if (undead_heap_starts(heap, loop)) own_item(&search, loop);
   }
   for (uintptr_t block; (block = undead_worklist_pop(&search.list));) own_from(&search, block);
   bool ok = !search.list.no_memory;

@@ -39,7 +39,7 @@ static void add_sample(undead_census_entry *entry, uintptr_t block, bool reached
   entry->reached_samples += reached;
 }
 
-static bool visit(void *context, uintptr_t block, uint32_t *word) {
+static bool count_block(void *context, uintptr_t block, uint32_t *word) {
   const counting *self = context;
   undead_census *census = self->census;
   size_t size = undead_block_size(block);
@@ -92,6 +92,6 @@ void undead_census_clear(undead_census *census) {
 
 void undead_census_count(undead_census *census, undead_bodies *bodies) {
   counting self = {census, bodies};
-  undead_heap_each(bodies->heap, visit, &self);
+  undead_heap_each(bodies->heap, count_block, &self);
 }
 #endif

@@ -42,7 +42,7 @@ uint32_t undead_collect_node(undead_storage *storage, undead_bodies *bodies, uin
   return add_node(storage, bodies->heap, block, size, undead_body_kind(bodies, block, size), state);
 }
 
-static bool visit(void *context, uintptr_t block, uint32_t *word) {
+static bool collect_block(void *context, uintptr_t block, uint32_t *word) {
   (void)word;
   sweep *self = context;
   undead_scan_result *result = &self->storage->result;
@@ -67,12 +67,12 @@ static bool visit(void *context, uintptr_t block, uint32_t *word) {
 
 void undead_collect_unreached(undead_storage *storage, undead_bodies *bodies) {
   sweep self = {.storage = storage, .bodies = bodies};
-  undead_heap_each_unmarked(bodies->heap, visit, &self);
+  undead_heap_each_unmarked(bodies->heap, collect_block, &self);
   if (!self.full) return;
   self.swift_only = true;
   storage->result.node_count = 0;
   storage->result.dropped_nodes = 0;
-  undead_heap_each_unmarked(bodies->heap, visit, &self);
+  undead_heap_each_unmarked(bodies->heap, collect_block, &self);
 }
 
 // The same block, listed for another reason.

@@ -14,7 +14,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-#define STACK_BYTES (1u << 20)
+#define CREW_STACK_BYTES (1u << 20)
 #define GUARD_BYTES 4096u
 #define MASK_BYTES 1024u   // 8192 processors
 
@@ -65,20 +65,20 @@ static int begin(void *unused) {
 }
 
 static bool add_thread(uint32_t index) {
-  char *stack = undead_map(STACK_BYTES);
+  char *stack = undead_map(CREW_STACK_BYTES);
   if (!stack) return false;
   mprotect(stack, GUARD_BYTES, PROT_NONE);
   crew.stacks[index] = stack;
   __atomic_store_n(&crew.alive[index], 1, __ATOMIC_RELEASE);
   unsigned long flags = CLONE_THREAD | CLONE_SIGHAND | CLONE_FILES | CLONE_SYSVSEM;
-  if (undead_clone_on_stack(flags, stack + STACK_BYTES, &crew.alive[index], begin) > 0) return true;
+  if (undead_clone_on_stack(flags, stack + CREW_STACK_BYTES, &crew.alive[index], begin) > 0) return true;
   __atomic_store_n(&crew.alive[index], 0, __ATOMIC_RELEASE);
   return false;
 }
 
 static void give_stacks_back(void) {
   for (uint32_t i = 0; i < UNDEAD_MOST_CREW - 1; i++)
-    if (crew.stacks[i]) undead_unmap(crew.stacks[i], STACK_BYTES);
+    if (crew.stacks[i]) undead_unmap(crew.stacks[i], CREW_STACK_BYTES);
 }
 
 uint32_t undead_crew_start(uint32_t others, void (*work)(void *context, uint32_t index), void *context) {

@@ -12,7 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#define STACK_BYTES (64u << 10)
+#define CLOSER_STACK_BYTES (64u << 10)
 
 enum { IDLE, WANTED };
 
@@ -26,7 +26,7 @@ static struct {
   bool done;
 } keeper;
 
-static void crashed(int number, siginfo_t *info, void *context) {
+static void closer_crashed(int number, siginfo_t *info, void *context) {
   (void)number, (void)info, (void)context;
   undead_raw3(SYS_exit_group, 1, 0, 0);
 }
@@ -46,7 +46,7 @@ static int keeper_main(void *context) {
   (void)context;
   undead_raw3(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0);
   if (undead_raw3(SYS_getppid, 0, 0, 0) != keeper.owner) return 1;
-  undead_take_over_faults(crashed);
+  undead_take_over_faults(closer_crashed);
   wait_while(&keeper.state, IDLE);
   if (copy_table()) keeper.done = keeper.work(keeper.context);
   return 0;
@@ -54,10 +54,10 @@ static int keeper_main(void *context) {
 
 void undead_descriptors_keep(void) {
   memset(&keeper, 0, sizeof keeper);
-  if (!(keeper.stack = undead_map(STACK_BYTES))) return;
+  if (!(keeper.stack = undead_map(CLOSER_STACK_BYTES))) return;
   keeper.owner = (int32_t)undead_raw3(SYS_getpid, 0, 0, 0);
   keeper.alive = 1;
-  keeper.pid = undead_clone_on_stack(CLONE_FILES, keeper.stack + STACK_BYTES, &keeper.alive, keeper_main);
+  keeper.pid = undead_clone_on_stack(CLONE_FILES, keeper.stack + CLOSER_STACK_BYTES, &keeper.alive, keeper_main);
 }
 
 bool undead_descriptors_ask(bool (*work)(void *), void *context) {
@@ -76,7 +76,7 @@ void undead_descriptors_drop(void) {
     while (undead_raw4(SYS_wait4, keeper.pid, 0, __WALL, 0) == -EINTR) {
     }
   }
-  undead_unmap(keeper.stack, STACK_BYTES);
+  undead_unmap(keeper.stack, CLOSER_STACK_BYTES);
   memset(&keeper, 0, sizeof keeper);
 }
 #endif

@@ -38,7 +38,7 @@ void undead_helper_keep(int file) { kept_file = file; }
 
 static int32_t helper_pid(void) { return __atomic_load_n(&helper.pid, __ATOMIC_ACQUIRE); }
 
-static void crashed(int number, siginfo_t *info, void *context) {
+static void helper_crashed(int number, siginfo_t *info, void *context) {
   if (undead_crew_is_refused(number, context)) return;
   undead_crew_crash(number, (uintptr_t)info->si_addr);
   undead_helper_fault(number, (uintptr_t)info->si_addr);
@@ -71,7 +71,7 @@ static int helper_main(void *context) {
   (void)context;
   undead_raw3(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0);
   if (undead_raw3(SYS_getppid, 0, 0, 0) != helper.owner) return 1;
-  undead_take_over_faults(crashed);
+  undead_take_over_faults(helper_crashed);
   undead_unlock_keys();
   while (!helper_pid()) undead_raw3(SYS_sched_yield, 0, 0, 0);   // until we may trace our parent
   // The copies of the program's descriptors would keep its pipes open.

@@ -14,7 +14,7 @@ static struct {
   uintptr_t address;
 } escape;
 
-static void crashed(int number, siginfo_t *info, void *context) {
+static void crashed_in_place(int number, siginfo_t *info, void *context) {
   (void)context;
   escape.address = (uintptr_t)info->si_addr;
   _longjmp(escape.way_out, number);
@@ -28,7 +28,7 @@ undead_helper_report undead_helper_run_in_place(int (*work)(void *), void *conte
   undead_helper_report report = {UNDEAD_HELPER_DONE, 0, 0};
   int number = _setjmp(escape.way_out);
   if (number == 0) {
-    undead_take_over_faults(crashed);
+    undead_take_over_faults(crashed_in_place);
     report.value = work(context);
   } else {
     report = (undead_helper_report){UNDEAD_HELPER_CRASHED, number, escape.address};

@@ -16,7 +16,7 @@
 #include <sys/user.h>
 
 #if defined(__x86_64__)
-static long trace(long request, int32_t tid, uintptr_t address, uintptr_t data) {
+static long trace_anew(long request, int32_t tid, uintptr_t address, uintptr_t data) {
   return undead_raw4(SYS_ptrace, request, tid, (long)address, (long)data);
 }
 
@@ -59,7 +59,7 @@ static bool has_queued_signal(int32_t tid) {
   for (uint32_t flags = 0; flags <= PTRACE_PEEKSIGINFO_SHARED; flags++) {
     struct __ptrace_peeksiginfo_args which = {.flags = flags, .nr = 1};
     siginfo_t signal;
-    if (trace(PTRACE_PEEKSIGINFO, tid, (uintptr_t)&which, (uintptr_t)&signal) != 0) return true;
+    if (trace_anew(PTRACE_PEEKSIGINFO, tid, (uintptr_t)&which, (uintptr_t)&signal) != 0) return true;
   }
   return false;
 }
@@ -79,14 +79,14 @@ static bool is_behind_system_call(uintptr_t pc) {
 void undead_start_call_again(const undead_world *world, const undead_stopped_thread *thread) {
   struct user_regs_struct registers;
   struct iovec area = {&registers, sizeof registers};
-  if (thread->held_signal || trace(PTRACE_GETREGSET, thread->tid, NT_PRSTATUS, (uintptr_t)&area) < 0) return;
+  if (thread->held_signal || trace_anew(PTRACE_GETREGSET, thread->tid, NT_PRSTATUS, (uintptr_t)&area) < 0) return;
   bool ended = (int64_t)registers.rax == -EINTR && (int64_t)registers.orig_rax >= 0;
   if (!ended || is_done_once(registers.orig_rax) || !is_behind_system_call(registers.rip)) return;
   if (has_pending_signal(world, thread->tid)) return;
   registers.rax = registers.orig_rax;
   registers.rip -= UNDEAD_SYSTEM_CALL_BYTES;   // back to the instruction
   registers.orig_rax = UINT64_MAX;
-  trace(PTRACE_SETREGSET, thread->tid, NT_PRSTATUS, (uintptr_t)&area);
+  trace_anew(PTRACE_SETREGSET, thread->tid, NT_PRSTATUS, (uintptr_t)&area);
 }
 #else
 // The result of a call has taken the place of its first argument, which ptrace does not show: such a call ends with EINTR.

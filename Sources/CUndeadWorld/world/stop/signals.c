@@ -229,7 +229,7 @@ static bool wait_until_parked(undead_world *world, uint64_t deadline) {
   return false;
 }
 
-static undead_stop_result stop_once(undead_world *world, uint64_t deadline) {
+static undead_stop_result stop_once_by_signals(undead_world *world, uint64_t deadline) {
   world->stopped_at = undead_now();
   undead_gate_close(world->process, world->scanner);
   for (uint32_t known = 0;;) {
@@ -244,7 +244,7 @@ static undead_stop_result stop_once(undead_world *world, uint64_t deadline) {
   }
 }
 
-static bool wait_until_outside(void) {
+static bool wait_until_signalled_outside(void) {
   for (int round = 0; round < 20000; round++) {
     if (!__atomic_load_n(&stopper.inside, __ATOMIC_SEQ_CST)) return true;
     undead_pause(100000);
@@ -264,10 +264,10 @@ static void wait_while_blocked(const undead_world *world) {
 undead_stop_result undead_signals_stop(undead_world *world) {
   uint64_t deadline = FIRST_DEADLINE;
   for (int attempt = 0; attempt < ATTEMPTS; attempt++, deadline *= 2) {
-    undead_stop_result result = stop_once(world, deadline);
+    undead_stop_result result = stop_once_by_signals(world, deadline);
     if (result == UNDEAD_STOP_OK) return result;
     undead_signals_resume(world);
-    if (result != UNDEAD_STOP_STUCK || !wait_until_outside() || world->blocks_again) return result;
+    if (result != UNDEAD_STOP_STUCK || !wait_until_signalled_outside() || world->blocks_again) return result;
     // A thread that waits in the allocator for a parked one gets its chance when all run.
     world->restarts++;
     undead_pause(1000000);

@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 #if defined(__x86_64__)
-enum { FAULT_IS_WRITE = 2, FRAMES_LOOKED_AT = 6 };
+enum { POOL_FAULT_IS_WRITE = 2, FRAMES_LOOKED_AT = 6 };
 
 static const struct {
   const char *prefix;
@@ -185,7 +185,7 @@ static void report(const siginfo_t *info, const ucontext_t *context, const undea
       .bp = (uintptr_t)registers[REG_RBP],
       .dead = &dead,
   };
-  if (registers[REG_ERR] & FAULT_IS_WRITE) use.flags |= UNDEAD_ZOMBIE_IS_WRITE;
+  if (registers[REG_ERR] & POOL_FAULT_IS_WRITE) use.flags |= UNDEAD_ZOMBIE_IS_WRITE;
   if (is_race(slot)) use.flags |= UNDEAD_ZOMBIE_IS_RACE;
   use.kind = kind_of_touch(&use, is_fence);
   if (use.kind == UNDEAD_ZOMBIE_METHOD) find_method(&use, (const uint8_t *)registers[REG_RIP]);

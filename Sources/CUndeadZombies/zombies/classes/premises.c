@@ -17,7 +17,7 @@ typedef __attribute__((swiftcall)) uintptr_t (*accessor)(uintptr_t request, uint
 
 static uintptr_t symbol(const char *name) { return (uintptr_t)undead_symbol(RTLD_DEFAULT, name); }
 
-static uintptr_t relative_at(uintptr_t address) { return address + (uintptr_t)(intptr_t)*(const int32_t *)address; }
+static uintptr_t relative_address(uintptr_t address) { return address + (uintptr_t)(intptr_t)*(const int32_t *)address; }
 
 static bool has_its_methods(uintptr_t isa) {
   undead_vtable table = undead_metadata_vtable(isa);
@@ -26,7 +26,7 @@ static bool has_its_methods(uintptr_t isa) {
   for (uint32_t i = 0; i < table.count; i++) {
     uintptr_t method = (uintptr_t)table.methods + i * (uintptr_t)ABI_METHOD_BYTES;
     if ((u32_at(method) & ABI_METHOD_KIND_MASK) == ABI_METHOD_KIND_INITIALIZER) continue;   // one that nobody calls was deleted
-    if (word_at(isa + (table.first + i) * 8ul) != relative_at(method + ABI_METHOD_FUNCTION)) return false;
+    if (word_at(isa + (table.first + i) * 8ul) != relative_address(method + ABI_METHOD_FUNCTION)) return false;
   }
   return true;
 }

@@ -18,7 +18,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-enum { MAX_CLASS_DEPTH = 64, KEEP_BYTES = 16 << 20, FIRST_TABLE = 4096 };
+enum { MAX_ZOMBIE_CLASS_DEPTH = 64, KEEP_BYTES = 16 << 20, FIRST_TABLE = 4096 };
 // The class of a zombie stands so far before its isa, beyond every prefix of metadata.
 #define CLASS_WORD 72u
 
@@ -82,7 +82,7 @@ static bool is_listed(undead_type_list list, const undead_zombie_class *class) {
   if (undead_type_list_is_empty(list)) return false;
   if (undead_type_list_has(list, class->name)) return true;
   uintptr_t isa = class->is_context ? 0 : word_at(class->original + ABI_CLASS_SUPER);
-  for (int depth = 0; depth < MAX_CLASS_DEPTH && undead_metadata_is_class(isa); depth++) {
+  for (int depth = 0; depth < MAX_ZOMBIE_CLASS_DEPTH && undead_metadata_is_class(isa); depth++) {
     if (!find_type_name()) break;
     undead_type_name_pair name = type_name((const void *)isa, true);
     if (name.text && undead_type_list_has(list, name.text)) return true;
@@ -128,7 +128,7 @@ static void set_slot(undead_zombie_class *class, uint8_t *methods, uint32_t slot
 
 static void set_slots(undead_zombie_class *class, uint8_t *methods) {
   uintptr_t isa = class->original;
-  for (int depth = 0; depth < MAX_CLASS_DEPTH && undead_metadata_is_class(isa); depth++) {
+  for (int depth = 0; depth < MAX_ZOMBIE_CLASS_DEPTH && undead_metadata_is_class(isa); depth++) {
     undead_vtable table = undead_metadata_vtable(isa);
     for (uint32_t i = 0; i < table.count; i++) {
       uint64_t slot = (uint64_t)table.first + i;

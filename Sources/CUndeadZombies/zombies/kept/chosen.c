@@ -21,7 +21,7 @@
 // A page costs about 6 us, most of it in the kernel, and to ask what a block is for a LOOKS_FOR_A_PAGE-th of that. Of more blocks in
 // a second than these, fewer are chosen, which holds the default rate below half a percent of a processor, and storage below ten.
 enum { BLOCKS_A_SECOND = 500000, STORAGE_A_SECOND = 10000, LOOKS_FOR_A_PAGE = 64, SELDOM = 64 };
-enum { WATCHED = 8, WATCHED_SECONDS = 60, WATCHED_BLOCKS = 1 << 16, CALLS_TO_A_LOOK = 4096, ALIGNMENT = 16 };
+enum { WATCHED = 8, WATCHED_SECONDS = 60, WATCHED_BLOCKS = 1 << 16, CALLS_TO_A_LOOK = 4096, CHOSEN_ALIGNMENT = 16 };
 // Where the place shows in a backtrace: behind the runtime's functions.
 enum { FRAME_OF_RAW = 1, FRAME_OF_OBJECT = 2 };
 // How a dead object looks when the runtime frees its memory (kept/death.c).
@@ -104,7 +104,7 @@ static bool is_wanted(uintptr_t isa) {
 
 typedef enum { AT_RANDOM, AT_PLACE } reason;
 
-static void *allocate(size_t size, uintptr_t isa, reason why, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+static void *allocate_chosen(size_t size, uintptr_t isa, reason why, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   if (!is_wanted(isa)) return spend(1), NULL;
   if (why == AT_RANDOM && !spend(LOOKS_FOR_A_PAGE)) return undead_count(&undead_zombie_counts.missed), NULL;
   undead_fenced_frames frames;
@@ -120,7 +120,7 @@ static void *allocate(size_t size, uintptr_t isa, reason why, uintptr_t pc, uint
 static void *allocate_in_hook(size_t size, uintptr_t isa, reason why, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   if (!undead_zombie_enter()) return NULL;
   undead_hook_enter();
-  void *block = allocate(size, isa, why, pc, sp, bp);
+  void *block = allocate_chosen(size, isa, why, pc, sp, bp);
   undead_zombie_leave();
   undead_hook_leave();
   return block;
@@ -140,7 +140,7 @@ static void look_at_clock(void) {
 static void *take_watched(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   uintptr_t isa = 0;
   if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % CALLS_TO_A_LOOK == 0) look_at_clock();
-  if (alignment > ALIGNMENT || undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS) return NULL;
+  if (alignment > CHOSEN_ALIGNMENT || undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS) return NULL;
   return watched_at(isa) || (by_name && isa) ? allocate_in_hook(size, isa, AT_PLACE, pc, sp, bp) : NULL;
 }
 
@@ -172,7 +172,7 @@ static uint32_t rate(void) {
 
 static void *take_chosen(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   uintptr_t isa = 0;
-  if (alignment > ALIGNMENT) return NULL;
+  if (alignment > CHOSEN_ALIGNMENT) return NULL;
   if (undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS) return spend(1), NULL;
   return allocate_in_hook(size, isa, AT_RANDOM, pc, sp, bp);
 }
@@ -204,7 +204,7 @@ static uintptr_t isa_of(uintptr_t block) {
   return class ? header[0] : 0;
 }
 
-static void bury(uintptr_t block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+static void bury_chosen(uintptr_t block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   undead_fenced_frames frames;
   frames.count = 0;
   undead_backtrace_walk(pc, sp, bp, copy_frames, &frames);
@@ -220,7 +220,7 @@ static void take_back(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
     return;
   }
   int64_t left = undead_thread.choice_left;
-  bury((uintptr_t)block, pc, sp, bp);
+  bury_chosen((uintptr_t)block, pc, sp, bp);
   undead_thread.choice_left = left;
   undead_zombie_leave();
 }

@@ -54,7 +54,7 @@ static void unregister_side_table(uint64_t refcount) {
   unregister(undead_registry_slot(refcount << ABI_REFCOUNT_SIDE_TABLE_SCALE));
 }
 
-static bool bury(uintptr_t object, size_t size, size_t align_mask, const entry_frame *frame,
+static bool bury_object(uintptr_t object, size_t size, size_t align_mask, const entry_frame *frame,
                  undead_evicted *evicted) {
   const uint64_t *header = (const uint64_t *)object;
   undead_zombie_class *class = undead_zombie_class_of(header[0]);
@@ -103,7 +103,7 @@ static inline __attribute__((always_inline)) void died(undead_swift_function fun
   if (LIKELY((intptr_t)object > 0) && !undead_block_is_chosen((const void *)object) && LIKELY(undead_zombie_enter())) {
     undead_hook_enter();
     evicted.outermost = is_outermost((uintptr_t)__builtin_frame_address(0));
-    kept = bury(object, size, align_mask, frame, &evicted);
+    kept = bury_object(object, size, align_mask, frame, &evicted);
     undead_zombie_leave();
     undead_hook_leave();
     // Outside of the hook, as the runtime calls free().

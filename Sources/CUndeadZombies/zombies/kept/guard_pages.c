@@ -18,15 +18,15 @@
 #include <unistd.h>
 
 enum {
-  SLOT_BYTES = UNDEAD_GUARD_SLOT_BYTES,
-  MOST_SLOTS = 1 << 18,
+  GUARD_SLOT_BYTES = UNDEAD_GUARD_SLOT_BYTES,
+  MOST_GUARD_SLOTS = 1 << 18,
   SPARE_MAPPINGS = 8192 + 2 * UNDEAD_FENCED_STORAGE_SLOTS,
   MAPPINGS_DEFAULT = 65530,
   GROUP_SLOTS = 32,           // slots that are opened together
   FREE_SLOTS_KEPT = 2048,     // free ones that keep the memory of their fields for the next object
 };
 #define WHOLE_GROUP UINT32_MAX
-_Static_assert(SLOT_BYTES == 2 * UNDEAD_PAGE, "a page for the header and one for the fields");
+_Static_assert(GUARD_SLOT_BYTES == 2 * UNDEAD_PAGE, "a page for the header and one for the fields");
 // malloc_usable_size() reads the size of a chunk that is a mapping of its own from the word before the block, and takes
 // its header off. It is to say what it would have said of a block of malloc (glibc/layout.h).
 
@@ -35,20 +35,20 @@ typedef enum { SLOT_FREE, SLOT_LIVE, SLOT_DEAD } slot_state;
 uintptr_t undead_guard_low;
 size_t undead_guard_bytes;
 
-static undead_bounded_lock lock;
+static undead_bounded_lock guard_lock;
 static uint8_t *states;             // slot_state of each slot
 // For each group of slots, those that are free; their fields are protected. Objects go without the lock, also in a signal
 // handler that interrupted its holder.
 static uint32_t *free_slots, free_count;
 static uint32_t group_count, groups_used;
 static uint32_t open_group, open_slots;   // free slots that can be used as they are: from where the next objects come
-static undead_guard_counters counters;
+static undead_guard_counters guard_counters;
 
 static uintptr_t object_of(uint32_t index) {
-  return undead_guard_low + (uintptr_t)index * SLOT_BYTES + UNDEAD_PAGE - ABI_OBJECT_HEADER;
+  return undead_guard_low + (uintptr_t)index * GUARD_SLOT_BYTES + UNDEAD_PAGE - ABI_OBJECT_HEADER;
 }
-static uint32_t index_of(uintptr_t address) { return (uint32_t)((address - undead_guard_low) / SLOT_BYTES); }
-static void *body_of(uint32_t index) { return (void *)(undead_guard_low + (uintptr_t)index * SLOT_BYTES + UNDEAD_PAGE); }
+static uint32_t guard_index_of(uintptr_t address) { return (uint32_t)((address - undead_guard_low) / GUARD_SLOT_BYTES); }
+static void *body_of(uint32_t index) { return (void *)(undead_guard_low + (uintptr_t)index * GUARD_SLOT_BYTES + UNDEAD_PAGE); }
 
 // How many mappings a process may have; each protected page takes up to two.
 static uint32_t mapping_limit(void) {
@@ -69,10 +69,10 @@ bool undead_guard_prepare(void) {
   int saved = errno;
   uint32_t limit = mapping_limit();
   uint32_t wanted = limit > SPARE_MAPPINGS * 2 ? (limit - SPARE_MAPPINGS) / 2 : limit / 4;
-  group_count = (wanted < MOST_SLOTS ? wanted : MOST_SLOTS) / GROUP_SLOTS;
+  group_count = (wanted < MOST_GUARD_SLOTS ? wanted : MOST_GUARD_SLOTS) / GROUP_SLOTS;
   states = undead_map((size_t)group_count * GROUP_SLOTS);
   free_slots = undead_map(group_count * sizeof *free_slots);
-  size_t bytes = (size_t)group_count * GROUP_SLOTS * SLOT_BYTES;
+  size_t bytes = (size_t)group_count * GROUP_SLOTS * GUARD_SLOT_BYTES;
   void *range = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   bool ok = states && free_slots && range != MAP_FAILED && undead_own_memory(range, bytes);
   if (ok) {
@@ -93,7 +93,7 @@ static bool open_pages(uint32_t group, uint32_t mask) {
     uint32_t first = (uint32_t)__builtin_ctz(mask), after = mask >> first;
     uint32_t count = after == WHOLE_GROUP ? GROUP_SLOTS : (uint32_t)__builtin_ctz(~after);
     char *pages = (char *)body_of(group * GROUP_SLOTS + first) - UNDEAD_PAGE;
-    if (mprotect(pages, (size_t)count * SLOT_BYTES, PROT_READ | PROT_WRITE) != 0) return false;
+    if (mprotect(pages, (size_t)count * GUARD_SLOT_BYTES, PROT_READ | PROT_WRITE) != 0) return false;
     mask &= count == GROUP_SLOTS ? 0 : ~(((1u << count) - 1) << first);
   }
   return true;
@@ -144,16 +144,16 @@ static bool open_more(void) {
 }
 
 // 0-based; UINT32_MAX if there is none.
-static uint32_t take_slot(void) {
+static uint32_t take_guard_slot(void) {
   uint32_t index = UINT32_MAX;
   int saved = errno;
-  if (!undead_lock_take(&lock)) return index;
+  if (!undead_lock_take(&guard_lock)) return index;
   if (open_slots || open_more()) {
     index = open_group * GROUP_SLOTS + (uint32_t)__builtin_ctz(open_slots);
     open_slots &= open_slots - 1;
     __atomic_store_n(&states[index], SLOT_LIVE, __ATOMIC_RELEASE);
   }
-  undead_lock_release(&lock);
+  undead_lock_release(&guard_lock);
   errno = saved;
   return index;
 }
@@ -167,7 +167,7 @@ static void register_block(uintptr_t block, uint32_t word) {
 }
 
 static void *not_guarded(void) {
-  __atomic_add_fetch(&counters.not_guarded, 1, __ATOMIC_RELAXED);
+  __atomic_add_fetch(&guard_counters.not_guarded, 1, __ATOMIC_RELAXED);
   return NULL;
 }
 
@@ -178,25 +178,25 @@ bool undead_guard_is_half_full(void) {
 
 void *undead_guard_allocate(size_t size, size_t align_mask, uint32_t backtrace) {
   if (size <= ABI_OBJECT_HEADER || size - ABI_OBJECT_HEADER > UNDEAD_PAGE || align_mask > 15) return not_guarded();
-  uint32_t index = take_slot();
+  uint32_t index = take_guard_slot();
   if (index == UINT32_MAX) return not_guarded();
   uintptr_t object = object_of(index);
   memset(body_of(index), 0, size - ABI_OBJECT_HEADER);
   ((uint64_t *)object)[-1] = (undead_chunk_usable(size) + CHUNK_HEADER) | CHUNK_MAPPED;
   register_block(object, backtrace);
-  __atomic_add_fetch(&counters.guarded, 1, __ATOMIC_RELAXED);
+  __atomic_add_fetch(&guard_counters.guarded, 1, __ATOMIC_RELAXED);
   return (void *)object;
 }
 
 void undead_guard_close(uintptr_t object) {
-  uint32_t index = index_of(object);
+  uint32_t index = guard_index_of(object);
   int saved = errno;
   // A guard that the kernel refuses leaves the object as it is: dead, and readable.
   if (mprotect(body_of(index), UNDEAD_PAGE, PROT_NONE) == 0) {
     __atomic_store_n(&states[index], SLOT_DEAD, __ATOMIC_RELEASE);
-    __atomic_add_fetch(&counters.guarded_now, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&guard_counters.guarded_now, 1, __ATOMIC_RELAXED);
   } else {
-    __atomic_add_fetch(&counters.not_guarded, 1, __ATOMIC_RELAXED);
+    __atomic_add_fetch(&guard_counters.not_guarded, 1, __ATOMIC_RELAXED);
   }
   errno = saved;
 }
@@ -209,24 +209,24 @@ static bool open_body(uint32_t index) {
 }
 
 void undead_guard_expose(uintptr_t object) {
-  uint32_t index = index_of(object);
+  uint32_t index = guard_index_of(object);
   // With the lock, nobody gets the slot for another object meanwhile.
-  if (!undead_lock_take_in_hook(&lock)) return;
+  if (!undead_lock_take_in_hook(&guard_lock)) return;
   bool is_own = free_slots[index / GROUP_SLOTS] >> index % GROUP_SLOTS & 1 || states[index] == SLOT_DEAD;
   if (is_own && open_body(index)) memset(body_of(index), 0, UNDEAD_PAGE);
-  undead_lock_release_in_hook(&lock);
+  undead_lock_release_in_hook(&guard_lock);
 }
 
 void undead_guard_open(uintptr_t object) {
-  uint32_t index = index_of(object);
+  uint32_t index = guard_index_of(object);
   uint8_t dead = SLOT_DEAD;
   if (!__atomic_compare_exchange_n(&states[index], &dead, SLOT_LIVE, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
   open_body(index);
-  __atomic_sub_fetch(&counters.guarded_now, 1, __ATOMIC_RELAXED);
+  __atomic_sub_fetch(&guard_counters.guarded_now, 1, __ATOMIC_RELAXED);
 }
 
 void undead_guard_free(uintptr_t object) {
-  uint32_t index = index_of(object);
+  uint32_t index = guard_index_of(object);
   int saved = errno;
   void *body = body_of(index);
   // Nobody can use the fields until they are to be another object's. The header stays readable, so that late uses go the
@@ -238,7 +238,7 @@ void undead_guard_free(uintptr_t object) {
     if (word) __atomic_store_n(word, 0, __ATOMIC_RELEASE);
     mprotect(body, UNDEAD_PAGE, PROT_NONE);
   } else {
-    __atomic_sub_fetch(&counters.guarded_now, 1, __ATOMIC_RELAXED);
+    __atomic_sub_fetch(&guard_counters.guarded_now, 1, __ATOMIC_RELAXED);
   }
   if (__atomic_load_n(&free_count, __ATOMIC_RELAXED) > FREE_SLOTS_KEPT) madvise(body, UNDEAD_PAGE, MADV_DONTNEED);
   errno = saved;
@@ -250,26 +250,26 @@ static bool was_used(uint32_t index) { return index / GROUP_SLOTS < __atomic_loa
 
 uintptr_t undead_guard_object(uintptr_t address) {
   if (!undead_guard_holds(address)) return 0;
-  uint32_t index = index_of(address);
+  uint32_t index = guard_index_of(address);
   bool dead = was_used(index) && __atomic_load_n(&states[index], __ATOMIC_ACQUIRE) != SLOT_LIVE;
   return dead && address >= (uintptr_t)body_of(index) ? object_of(index) : 0;
 }
 
 bool undead_guard_is_open(uintptr_t address) {
   if (!undead_guard_holds(address)) return false;
-  return __atomic_load_n(&states[index_of(address)], __ATOMIC_ACQUIRE) == SLOT_LIVE;
+  return __atomic_load_n(&states[guard_index_of(address)], __ATOMIC_ACQUIRE) == SLOT_LIVE;
 }
 
-static bool locked_for_fork;
+static bool guard_locked_for_fork;
 void undead_guard_before_fork(void) {
-  locked_for_fork = undead_lock_take_for(&lock, UNDEAD_LOCK_HELD);
-  if (locked_for_fork) undead_hook_hold();
+  guard_locked_for_fork = undead_lock_take_for(&guard_lock, UNDEAD_LOCK_HELD);
+  if (guard_locked_for_fork) undead_hook_hold();
 }
 void undead_guard_after_fork(void) {
-  if (!locked_for_fork) return;
-  undead_lock_release(&lock);
+  if (!guard_locked_for_fork) return;
+  undead_lock_release(&guard_lock);
   undead_hook_let_go();
 }
 
-void undead_guard_read_counters(undead_guard_counters *result) { *result = counters; }
+void undead_guard_read_counters(undead_guard_counters *result) { *result = guard_counters; }
 #endif

@@ -103,7 +103,7 @@ static bool free_next(undead_lane *lane, undead_evicted *evicted) {
   return true;
 }
 
-static uint64_t now(void) {
+static uint64_t seconds_now(void) {
   struct timespec time = {0};
   clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
   return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
@@ -186,7 +186,7 @@ static bool find_place(undead_lane *lane, const undead_dead *dead, undead_evicte
 
 bool undead_quarantine_add(undead_dead *dead, undead_evicted *evicted) {
   undead_lane *lane = own_lane();
-  dead->death = now();
+  dead->death = seconds_now();
   bool locked = undead_lock_take(&lane->lock), kept = false;
   if (locked) {
     lane->waits = 0;   // left by a signal handler

@@ -40,14 +40,14 @@ static uint64_t nanoseconds(clockid_t clock) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static bool is_readable(const uintptr_t *words) {
+static bool are_words_readable(const uintptr_t *words) {
   return ((uintptr_t)words & 7) == 0 && undead_pages_are_readable((uintptr_t)words, 2 * sizeof *words);
 }
 
 // The functions that wait for an async method, and for each other: where they will go on.
 static uint32_t async_frames(const uintptr_t *context, uintptr_t *frames) {
   uint32_t count = 0;
-  while (count < MAX_ASYNC_DEPTH && is_readable(context) && context[ABI_ASYNC_CONTEXT_RESUME / 8]) {
+  while (count < MAX_ASYNC_DEPTH && are_words_readable(context) && context[ABI_ASYNC_CONTEXT_RESUME / 8]) {
     // Addresses here are return addresses, which are looked up at the byte before.
     frames[count++] = context[ABI_ASYNC_CONTEXT_RESUME / 8] + 1;
     const uintptr_t *parent = (const uintptr_t *)context[ABI_ASYNC_CONTEXT_PARENT / 8];

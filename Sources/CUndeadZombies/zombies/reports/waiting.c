@@ -24,7 +24,7 @@ typedef struct {
   undead_zombie_finding *finding;   // NULL: the place has been reported often enough, or it is explained
 } waiting;
 
-static undead_bounded_lock lock;
+static undead_bounded_lock waiting_lock;
 static waiting places[PLACES];
 static uint32_t in_use;   // that are not explained
 
@@ -37,7 +37,7 @@ static void set_in_use(uint32_t count) {
 static int32_t own_thread(void) { return (int32_t)syscall(SYS_gettid); }
 
 // Called with the lock, as all that follow until happened().
-static waiting *find(int32_t thread, uintptr_t object) {
+static waiting *find_waiting(int32_t thread, uintptr_t object) {
   for (uint32_t i = 0; i < PLACES; i++)
     if (places[i].used && places[i].thread == thread && places[i].use.object == object) return &places[i];
   return NULL;
@@ -98,7 +98,7 @@ static void count_release(waiting *own) {
 // What an event of this thread means to what waits: true if it is explained by it. `*due` is to be reported.
 static bool look_at(event event, const undead_zombie_use *use, waiting *due, bool *is_due) {
   int32_t thread = own_thread();
-  waiting *same = use ? find(thread, use->object) : NULL, *other = find_unexplained(thread);
+  waiting *same = use ? find_waiting(thread, use->object) : NULL, *other = find_unexplained(thread);
   *is_due = false;
   if (same && event == RETAIN) {
     same->retains++;
@@ -120,14 +120,14 @@ static void explain(uintptr_t object) {
   if (!in_use || !object) return;
   for (uint32_t i = 0; i < PLACES; i++) {
     waiting void_one = {0};
-    if (!places[i].used || places[i].use.object != object || !undead_lock_take(&lock)) continue;
+    if (!places[i].used || places[i].use.object != object || !undead_lock_take(&waiting_lock)) continue;
     if (places[i].used && !places[i].explained && places[i].use.object == object) {
       void_one = take(&places[i]);
       places[i].used = places[i].retains > 0;
       places[i].explained = true;
       places[i].finding = NULL;
     }
-    undead_lock_release(&lock);
+    undead_lock_release(&waiting_lock);
     if (!void_one.finding) continue;
     undead_site_forget(&void_one.use);
     undead_zombie_finding_drop(void_one.finding);
@@ -153,9 +153,9 @@ static bool happened(event event, const undead_zombie_use *use) {
   waiting due;
   bool is_due = false, done = false;
   if (!undead_zombie_enter()) return false;
-  if (undead_lock_take(&lock)) {
+  if (undead_lock_take(&waiting_lock)) {
     done = look_at(event, use, &due, &is_due);
-    undead_lock_release(&lock);
+    undead_lock_release(&waiting_lock);
   }
   if (is_due) deliver(&due, false);
   undead_zombie_leave();
@@ -175,9 +175,9 @@ bool undead_zombie_settle(bool all_threads, bool in_signal) {
   if (!in_use || !undead_zombie_enter()) return false;
   for (uint32_t i = 0; i < PLACES; i++) {
     waiting taken = {0};
-    if (!undead_lock_take(&lock)) break;
+    if (!undead_lock_take(&waiting_lock)) break;
     if (places[i].used && !places[i].explained && (all_threads || places[i].thread == thread)) taken = take(&places[i]);
-    undead_lock_release(&lock);
+    undead_lock_release(&waiting_lock);
     if (taken.used) deliver(&taken, in_signal);
     any = any || taken.used;
   }
@@ -187,7 +187,7 @@ bool undead_zombie_settle(bool all_threads, bool in_signal) {
 }
 
 void undead_zombie_waiting_after_fork_in_child(void) {
-  undead_lock_release(&lock);
+  undead_lock_release(&waiting_lock);
   for (uint32_t i = 0; i < PLACES; i++) places[i].used = false;
   set_in_use(0);
 }

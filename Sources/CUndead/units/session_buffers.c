@@ -1,0 +1,4 @@
+#include "session/buffers/output.c"
+#include "session/buffers/string_table.c"
+#include "session/buffers/text.c"
+#include "session/buffers/vector.c"

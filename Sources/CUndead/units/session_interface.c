@@ -1,0 +1,7 @@
+#include "session/interface/census.c"
+#include "session/interface/interface.c"
+#include "session/interface/run_loops.c"
+#include "session/interface/table.c"
+#include "session/interface/test_library.c"
+#include "session/interface/unsupported.c"
+#include "session/interface/xctest.c"

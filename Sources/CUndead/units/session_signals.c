@@ -1,0 +1,3 @@
+#include "session/signals/action.c"
+#include "session/signals/guard.c"
+#include "session/signals/signal_functions.c"

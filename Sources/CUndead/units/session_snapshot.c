@@ -1,0 +1,4 @@
+#include "session/snapshot/census_file.c"
+#include "session/snapshot/process_facts.c"
+#include "session/snapshot/snapshot.c"
+#include "session/snapshot/snapshot_writer.c"

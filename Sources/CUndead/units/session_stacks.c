@@ -1,0 +1,5 @@
+#include "session/stacks/alternate_stack.c"
+#include "session/stacks/calls.c"
+#include "session/stacks/interrupted.c"
+#include "session/stacks/task_memory.c"
+#include "session/stacks/backtraces.c"

@@ -1,0 +1,6 @@
+#include "glibc/caches.c"
+#include "glibc/heap.c"
+#include "glibc/lists.c"
+#include "glibc/mapped.c"
+#include "glibc/notes.c"
+#include "glibc/walk.c"

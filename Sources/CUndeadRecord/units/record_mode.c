@@ -1,0 +1,4 @@
+#include "record/mode/forget.c"
+#include "record/mode/in_copy.c"
+#include "record/mode/task_memory.c"
+#include "record/mode/mode.c"

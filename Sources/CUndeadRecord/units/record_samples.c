@@ -1,0 +1,4 @@
+#include "record/samples/sample.c"
+#include "record/samples/sample_governor.c"
+#include "record/samples/sample_lock.c"
+#include "record/samples/sample_stacks.c"

@@ -1,0 +1,3 @@
+#include "scan/analysis.c"
+#include "scan/findings.c"
+#include "scan/scan.c"

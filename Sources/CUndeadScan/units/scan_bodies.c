@@ -1,0 +1,5 @@
+#include "scan/bodies/body.c"
+#include "scan/bodies/elements.c"
+#include "scan/bodies/held.c"
+#include "scan/bodies/makers.c"
+#include "scan/bodies/plain.c"

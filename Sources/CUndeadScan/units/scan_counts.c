@@ -1,0 +1,5 @@
+#include "scan/counts/certainty.c"
+#include "scan/counts/closed.c"
+#include "scan/counts/counts.c"
+#include "scan/counts/outlived.c"
+#include "scan/counts/tally.c"

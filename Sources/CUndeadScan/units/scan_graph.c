@@ -1,0 +1,7 @@
+#include "scan/graph/contents.c"
+#include "scan/graph/graph.c"
+#include "scan/graph/graph_roots.c"
+#include "scan/graph/graph_tables.c"
+#include "scan/graph/graph_tasks.c"
+#include "scan/graph/ranks.c"
+#include "scan/graph/stream.c"

@@ -1,0 +1,4 @@
+#include "scan/paths/decide.c"
+#include "scan/paths/edges.c"
+#include "scan/paths/owners.c"
+#include "scan/paths/paths.c"

@@ -1,0 +1,3 @@
+#include "scan/premises/premises.c"
+#include "scan/premises/premises_allocator.c"
+#include "scan/premises/premises_dispatch.c"

@@ -1,0 +1,6 @@
+#include "scan/roots/copies.c"
+#include "scan/roots/gather.c"
+#include "scan/roots/kernel_held.c"
+#include "scan/roots/numbers.c"
+#include "scan/roots/pages.c"
+#include "scan/roots/roots.c"

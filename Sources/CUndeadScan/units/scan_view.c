@@ -1,0 +1,4 @@
+#include "scan/view/census.c"
+#include "scan/view/collect.c"
+#include "scan/view/storage.c"
+#include "scan/view/view.c"

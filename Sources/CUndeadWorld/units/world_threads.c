@@ -1,0 +1,7 @@
+#include "world/threads/given.c"
+#include "world/threads/images.c"
+#include "world/threads/intervals.c"
+#include "world/threads/proc_ids.c"
+#include "world/threads/vectors_arm64.c"
+#include "world/threads/vectors_x86_64.c"
+#include "world/threads/world.c"

@@ -1,0 +1,1 @@
+#include "zombies/zombies.c"

@@ -1,0 +1,7 @@
+#include "zombies/catch/stubs_arm64.c"
+#include "zombies/catch/stubs_x86_64.c"
+#include "zombies/catch/unowned_field.c"
+#include "zombies/catch/watching_x86_64.c"
+#include "zombies/catch/catch.c"
+#include "zombies/catch/fault.c"
+#include "zombies/catch/pool_fault.c"

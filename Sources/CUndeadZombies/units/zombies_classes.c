@@ -1,0 +1,4 @@
+#include "zombies/classes/metadata.c"
+#include "zombies/classes/premises.c"
+#include "zombies/classes/type_lists.c"
+#include "zombies/classes/zombie_class.c"

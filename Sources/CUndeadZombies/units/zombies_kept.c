@@ -1,0 +1,8 @@
+#include "zombies/kept/chosen.c"
+#include "zombies/kept/death.c"
+#include "zombies/kept/guard_pages.c"
+#include "zombies/kept/object_source.c"
+#include "zombies/kept/pool.c"
+#include "zombies/kept/quarantine.c"
+#include "zombies/kept/quarantine_find.c"
+#include "zombies/kept/ring.c"

@@ -1,0 +1,4 @@
+#include "zombies/shared/settings.c"
+#include "zombies/shared/state.c"
+#include "zombies/shared/lock.c"
+#include "zombies/shared/threads.c"
