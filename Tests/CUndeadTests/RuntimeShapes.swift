@@ -250,7 +250,6 @@ extension Array { final class OfArray { var item = Item() } }
 // Closures: what they capture is in the name of the function that makes them. Generic ones are kept from being
 // specialized, which would make them another shape.
 
-func closureOverObject(_ item: Item) -> () -> Void { { _ = opaque(item) } }
 func closureOverTwo(_ item: Item, _ pair: Pair) -> () -> Void { { _ = (opaque(item), opaque(pair)) } }
 func closureOverSmallValues(_ item: Item, _ small: Int8, _ flag: Bool) -> () -> Void {
   { _ = (opaque(small), opaque(item), opaque(flag), opaque(item)) }

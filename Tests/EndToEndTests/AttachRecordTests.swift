@@ -14,45 +14,15 @@ import UndeadTestSupport
     var tool: String { self == .debug ? Tool.path : Tool.releasePath }
   }
 
-  private static let program = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "Programs/AttachRecord/main.swift").path
-
   /// A program that lets no call of `clone` pass in another one.
-  private static let filter = URL(filePath: #filePath).deletingLastPathComponent()
-    .appending(path: "Programs/Attach/filtered.c").path
+  private static let filter = AttachedProgram.sources + "/Attach/filtered.c"
 
-  private static let words =
-    AttachedProgram.words + """
-
-      ended() { exec 7>&-; wait $program; echo "status $?"; tail -1 out; }
-      """
-
-  /// Compiled once each, at the first use of any.
-  private static let programs = Dictionary(
-    uniqueKeysWithValues: Build.allCases.map { build in
-      (build, Task { try await compile(build) })
-    })
-
-  private static func compile(_ build: Build) async throws -> String {
-    let path = try TemporaryDirectory.untilExit().appending(path: "app").path
-    let compiled = try await runShell(
-      "swiftc \(build.rawValue) -module-name App \(quoted(program)) -o \(quoted(path))")
-    try #require(compiled.ending == .exit(0), "\(compiled.errors)")
-    return path
+  private static let programs = AttachedProgram.folders(of: Build.self) { build in
+    "swiftc \(build.rawValue) -module-name App \(quoted(AttachedProgram.sources))/AttachRecord/main.swift -o app"
   }
 
   private func run(_ build: Build, _ script: String) async throws -> (outcome: Outcome, directory: TemporaryDirectory) {
-    let program = try await Self.programs[build]!.value
-    return try await Tool.gate.pass {
-      let directory = try TemporaryDirectory()
-      let outcome = try await runShell(
-        """
-        cd \(quoted(directory.url.path)) && ln -s \(quoted(program)) app; tool=\(quoted(build.tool))
-        \(Self.words)
-        \(script)
-        """)
-      return (outcome, directory)
-    }
+    try await AttachedProgram.run(Self.programs[build]!, tool: build.tool, words: AttachedProgram.ended, script)
   }
 
   @Test(arguments: Build.allCases)

@@ -15,36 +15,22 @@ import UndeadTestSupport
     var tool: String { self == .debug ? Tool.path : Tool.releasePath }
   }
 
-  private static let sources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Programs/Attach")
-    .path
+  private static let programs = AttachedProgram.folders(of: Build.self) { build in
+    """
+    sources=\(quoted(AttachedProgram.sources))/Attach && clang -O2 -c "$sources/untouched.c" -o untouched.o &&
+    clang -O1 "$sources/filtered.c" -o filtered &&
+    swiftc \(build.rawValue) -module-name App -import-objc-header "$sources/untouched.h" "$sources/main.swift" \
+      untouched.o -o app
+    """
+  }
 
-  private static let words =
-    AttachedProgram.words + """
-
+  private func run(_ build: Build, _ script: String) async throws -> (outcome: Outcome, directory: TemporaryDirectory) {
+    let words = """
+      mkdir files; export TMPDIR=$PWD/files
       children() { ps -o stat=,comm= --ppid $program; }
       ended() { kill -9 $program; wait $program 2> /dev/null; }
       """
-
-  /// Compiles the program and runs a script beside it.
-  private func run(_ build: Build, _ script: String) async throws -> (outcome: Outcome, directory: TemporaryDirectory) {
-    try await Tool.gate.pass {
-      let directory = try TemporaryDirectory()
-      let compiled = try await runShell(
-        """
-        cd \(quoted(directory.url.path)) && clang -O2 -c \(quoted(Self.sources))/untouched.c -o untouched.o &&
-        clang -O1 \(quoted(Self.sources))/filtered.c -o filtered &&
-        swiftc \(build.rawValue) -module-name App -import-objc-header \(quoted(Self.sources))/untouched.h \
-          \(quoted(Self.sources))/main.swift untouched.o -o app
-        """)
-      try #require(compiled.ending == .exit(0), "\(compiled.errors)")
-      let outcome = try await runShell(
-        """
-        cd \(quoted(directory.url.path)); tool=\(quoted(build.tool)); mkdir files; export TMPDIR=$PWD/files
-        \(Self.words)
-        \(script)
-        """)
-      return (outcome, directory)
-    }
+    return try await AttachedProgram.run(Self.programs[build]!, tool: build.tool, words: words, script)
   }
 
   private func report(_ name: String, _ directory: TemporaryDirectory) throws -> ReportFile {

@@ -5,36 +5,20 @@
 
   /// The sample of zombies that is put into programs which were not started under the tool.
   @Suite struct AttachZombieTests {
-    private static let source = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "Programs/AttachZombies/main.swift").path
-
-    /// Compiled once each, at the first use of any.
-    private static let programs = Dictionary(
-      uniqueKeysWithValues: ["-O -g", "-O -static-stdlib"].map { options in
-        (options, Task { try await compile(options) })
-      })
-
-    private static func compile(_ options: String) async throws -> String {
-      let path = try TemporaryDirectory.untilExit().appending(path: "app").path
-      let compiled = try await runShell("swiftc \(options) -module-name App \(quoted(source)) -o \(quoted(path))")
-      try #require(compiled.ending == .exit(0), "\(compiled.errors)")
-      return path
+    private enum Build: String, CaseIterable {
+      case sharedRuntime = "-O -g"
+      case staticRuntime = "-O -static-stdlib"
     }
 
-    private func run(_ script: String, options: String = "-O -g") async throws -> (Outcome, TemporaryDirectory) {
-      let program = try await Self.programs[options]!.value
-      return try await Tool.gate.pass {
-        let directory = try TemporaryDirectory()
-        let outcome = try await runShell(
-          """
-          cd \(quoted(directory.url.path)) && ln -s \(quoted(program)) app; tool=\(quoted(Tool.path))
-          \(AttachedProgram.words)
-          ended() { exec 7>&-; wait $program; echo "status $?"; tail -1 out; }
-          start ./app
-          \(script)
-          """)
-        return (outcome, directory)
-      }
+    private static let programs = AttachedProgram.folders(of: Build.self) { build in
+      "swiftc \(build.rawValue) -module-name App \(quoted(AttachedProgram.sources))/AttachZombies/main.swift -o app"
+    }
+
+    private func run(
+      _ script: String, _ build: Build = .sharedRuntime
+    ) async throws -> (outcome: Outcome, directory: TemporaryDirectory) {
+      try await AttachedProgram.run(
+        Self.programs[build]!, tool: Tool.path, words: AttachedProgram.ended + "\nstart ./app", script)
     }
 
     private func zombies(_ file: String, _ directory: TemporaryDirectory) throws -> [[String: Any]] {
@@ -121,7 +105,7 @@
       let (blocked, directory) = try await run("ask block > /dev/null\n\(script)")
       #expect(blocked.output == "record 64\ndone\nstatus 0\nend 30\n", "\(blocked)")
       #expect(directory.contents("errors").contains("blocks SIGSEGV"))
-      let (linked, other) = try await run(script, options: "-O -static-stdlib")
+      let (linked, other) = try await run(script, .staticRuntime)
       #expect(linked.output == "record 64\ndone\nstatus 0\nend 30\n", "\(linked)")
       #expect(other.contents("errors").contains("statically"))
     }

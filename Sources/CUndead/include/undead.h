@@ -37,18 +37,6 @@ void undead_stop(void);
 // threads, and whatever they had locked stays locked.
 bool undead_is_forked_copy(void);
 
-// What the instrument holds at this moment. Counts of blocks and bytes are those of the program, not of Undead.
-typedef struct {
-  uint64_t backtraces;          // bound of the ids in the backtrace store: its words of 4 bytes in use
-  uint64_t backtrace_bytes;     // memory of that store
-  uint64_t dropped_backtraces;  // backtraces that did not fit in
-  uint32_t snapshots;           // snapshots completed in this process
-  uint32_t failed_snapshots;    // snapshots that were begun and could not be completed
-} undead_statistics;
-
-// Fills in `statistics`.
-void undead_read_statistics(undead_statistics *statistics);
-
 // Finds the leaks of this process and writes them to the snapshot file `path` (replaced when complete, never left
 // half written). The calling thread waits; the others stand still while the objects are marked. Returns true, or
 // false with the reason as a sentence in `message` (`message_size` bytes with the terminating zero; may be NULL).

@@ -12,9 +12,6 @@ extern "C" {
 // half of the memory that is reserved for them. Async-signal-safe.
 uint32_t undead_mark_generation(const char *name);
 
-// The number of the newest generation; 0 before the first mark.
-uint32_t undead_newest_generation(void);
-
 #ifdef __cplusplus
 }
 #endif

@@ -17,14 +17,6 @@ package struct LiveLibrary {
     return nil
   }
 
-  /// When recording began, in nanoseconds since 1970; nil while nothing is recorded.
-  package func recordingSince(_ memory: TargetMemory) -> UInt64? {
-    guard let address = image.address(of: "undead_recording_since"), let time = memory.load(UInt64.self, at: address),
-      time != 0
-    else { return nil }
-    return time
-  }
-
   /// The log of uses of dead objects; nil if nobody looks for any.
   package func zombieLog(_ memory: TargetMemory) -> [UInt8]? {
     let usedOffset: UInt64 = 32

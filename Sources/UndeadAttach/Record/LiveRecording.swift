@@ -41,12 +41,6 @@ package enum LiveRecording {
     package var threadsInHooks: [pid_t]
   }
 
-  /// When the recording of a process began, in nanoseconds since 1970; nil if nothing was put into it, or it was ended.
-  package static func since(of pid: pid_t) throws(AttachError) -> UInt64? {
-    let target = try Target(pid)
-    return target.library?.recordingSince(target.memory)
-  }
-
   /// The log of uses of dead objects in the memory of a process; nil if nobody put the sample of zombies into it.
   package static func zombieLog(of pid: pid_t) throws(AttachError) -> [UInt8]? {
     let target = try Target(pid)

@@ -127,10 +127,7 @@ struct GrowthContainers {
 
   func write(to html: inout HTML) {
     html.element("section", ["class": "findings", "id": "growth"]) { html in
-      html.element("h2") { html in
-        html.text("What grew")
-        html.element("small", text: Quantity.of(diff.growth.count, "container"))
-      }
+      html.heading("What grew", count: Quantity.of(diff.growth.count, "container"))
       html.line()
       if diff.growth.isEmpty { html.element("p", text: "Nothing grew.") }
       let most = diff.growth.map(\.after.bytes).max() ?? 0
@@ -224,11 +221,7 @@ struct GrowthContainers {
           html.text("not recorded")
         }
       }
-      html.element("ol", ["class": "frames", "start": "0"]) { html in
-        for frame in frames[ReportText.telling(frames)] {
-          html.element("li", ["class": frame.system ? "system" : nil]) { StackView.site(frame, options, &$0) }
-        }
-      }
+      StackView.telling(frames, options, &html)
     }
     html.line()
   }
@@ -247,51 +240,32 @@ struct GrowthTypes {
   func write(to html: inout HTML) {
     guard !diff.types.isEmpty else { return }
     html.element("section", ["id": "types"]) { html in
-      html.element("h2") { html in
-        html.text("Types that changed")
-        html.element("small", text: Quantity.grouped(diff.types.count))
-      }
-      html.element("div", ["class": "scroll"]) { html in
-        html.element("table", ["class": "sortable searched"]) { html in
-          html.element("thead") { html in
-            html.element("tr") { html in
-              html.element("th", ["scope": "col"], text: "Type")
-              for name in ["Before", "After", "Change", "Bytes before", "Bytes after", "Change of bytes"] {
-                html.element("th", ["scope": "col", "class": "number"], text: name)
-              }
-            }
-          }
-          html.line()
-          html.element("tbody") { html in
-            html.line()
-            for type in diff.types.prefix(Self.limit) { row(type, &html) }
-          }
-        }
-      }
+      html.heading("Types that changed", count: Quantity.grouped(diff.types.count))
+      let numbers = ["Before", "After", "Change", "Bytes before", "Bytes after", "Change of bytes"]
+      html.table(
+        ["class": "sortable searched"], columns: [("Type", false)] + numbers.map { ($0, true) },
+        diff.types.prefix(Self.limit), cells: cells)
       let hidden = diff.types.count - Self.limit
       if hidden > 0 { html.element("p", ["class": "more"], text: "and \(Quantity.of(hidden, "more type"))") }
     }
     html.line()
   }
 
-  private func row(_ type: HeapDiff.TypeChange, _ html: inout HTML) {
-    html.element("tr") { html in
-      html.element("td") { html in
-        html.element("span", ["class": "type"], text: type.type + (type.module.map { " (\($0))" } ?? ""))
-      }
-      let (old, new) = (type.before, type.after)
-      number(old.count, Quantity.grouped(old.count), &html)
-      number(new.count, Quantity.grouped(new.count), &html)
-      number(new.count.minus(old.count), Change.signed(new.count.minus(old.count)), change: true, &html)
-      number(old.bytes, Quantity.bytes(old.bytes), &html)
-      number(new.bytes, Quantity.bytes(new.bytes), &html)
-      number(new.bytes.minus(old.bytes), Change.bytes(new.bytes.minus(old.bytes)), change: true, &html)
+  private func cells(_ type: HeapDiff.TypeChange, _ html: inout HTML) {
+    html.element("td") { html in
+      html.element("span", ["class": "type"], text: type.type + (type.module.map { " (\($0))" } ?? ""))
     }
-    html.line()
+    let (old, new) = (type.before, type.after)
+    number(old.count, Quantity.grouped(old.count), &html)
+    number(new.count, Quantity.grouped(new.count), &html)
+    number(new.count.minus(old.count), Change.signed(new.count.minus(old.count)), change: true, &html)
+    number(old.bytes, Quantity.bytes(old.bytes), &html)
+    number(new.bytes, Quantity.bytes(new.bytes), &html)
+    number(new.bytes.minus(old.bytes), Change.bytes(new.bytes.minus(old.bytes)), change: true, &html)
   }
 
   private func number(_ value: Int, _ text: String, change: Bool = false, _ html: inout HTML) {
     let style = change ? value > 0 ? "number more-of" : value < 0 ? "number less-of" : "number" : "number"
-    html.element("td", ["class": style, "data-value": String(value)], text: text)
+    html.number(String(value), text: text, style: style)
   }
 }

@@ -15,10 +15,7 @@ struct HeapFindingsView {
   func write(to html: inout HTML) {
     guard !findings.isEmpty else { return }
     html.element("section", ["class": "findings", "id": "findings"]) { html in
-      html.element("h2") { html in
-        html.text("Worth a look")
-        html.element("small", text: Quantity.grouped(findings.count))
-      }
+      html.heading("Worth a look", count: Quantity.grouped(findings.count))
       html.line()
       for (number, finding) in findings.enumerated() { article(finding, number, &html) }
     }

@@ -5,10 +5,11 @@ import UndeadSystem
 /// The tables of tasks and of open files.
 extension HeapTablesView {
   func tasks(_ groups: [TaskReport.Group], _ html: inout HTML) {
-    section("tasks", "Tasks", groups, groups.total(\.count), &html) { html in
-      head([("Count", true), ("Retained", true), ("State", false), ("Where", false), ("Kept by", false)], &html)
-    } row: { group, html in
-      number(UInt64(clamping: group.count), Quantity.grouped(group.count), &html)
+    section(
+      "tasks", "Tasks", groups, groups.total(\.count), &html,
+      columns: [("Count", true), ("Retained", true), ("State", false), ("Where", false), ("Kept by", false)]
+    ) { group, html in
+      count(group.count, &html)
       bytes(UInt64(clamping: group.retainedBytes), &html)
       html.element("td") { html in
         html.text(TaskText.role(group) + TaskText.words(group))
@@ -25,11 +26,12 @@ extension HeapTablesView {
   }
 
   func descriptors(_ rows: [HeapReport.DescriptorRow], _ html: inout HTML) {
-    section("descriptors", "Open files", ResourcesText.grouped(rows, options), rows.count, &html) { html in
-      head([("Count", true), ("Kind", false), ("Held by", false), ("Allocated in", false), ("Kept by", false)], &html)
-    } row: { group, html in
+    section(
+      "descriptors", "Open files", ResourcesText.grouped(rows, options), rows.count, &html,
+      columns: [("Count", true), ("Kind", false), ("Held by", false), ("Allocated in", false), ("Kept by", false)]
+    ) { group, html in
       let first = group[0]
-      number(UInt64(clamping: group.count), Quantity.grouped(group.count), &html)
+      count(group.count, &html)
       html.element("td") { html in
         html.text(first.kind)
         html.element("small", text: ResourcesText.targets(group))
@@ -48,26 +50,12 @@ extension HeapTablesView {
 
   private func section<Row>(
     _ id: String, _ title: String, _ rows: [Row], _ count: Int, _ html: inout HTML,
-    head: (inout HTML) -> Void, row: (Row, inout HTML) -> Void
+    columns: [(name: String, isNumber: Bool)], cells: (Row, inout HTML) -> Void
   ) {
     guard !rows.isEmpty else { return }
     html.element("section", ["id": id]) { html in
-      html.element("h2") { html in
-        html.text(title)
-        html.element("small", text: Quantity.grouped(count))
-      }
-      html.element("div", ["class": "scroll"]) { html in
-        html.element("table", ["class": "sortable"]) { html in
-          head(&html)
-          html.element("tbody") { html in
-            html.line()
-            for shown in rows.prefix(Self.rows) {
-              html.element("tr") { row(shown, &$0) }
-              html.line()
-            }
-          }
-        }
-      }
+      html.heading(title, count: Quantity.grouped(count))
+      html.table(columns: columns, rows.prefix(Self.rows), cells: cells)
       let hidden = rows.count - Self.rows
       if hidden > 0 { html.element("p", ["class": "more"], text: "and \(Quantity.of(hidden, "more group"))") }
     }

@@ -88,44 +88,22 @@ struct HeapTablesView {
 
   // MARK: Tables
 
-  func number(_ value: UInt64, _ text: String, _ html: inout HTML) {
-    html.element("td", ["class": "number", "data-value": String(value)], text: text)
+  func count(_ value: Int, _ html: inout HTML) {
+    html.number(String(max(value, 0)), text: Quantity.grouped(value))
   }
 
   func bytes(_ value: UInt64, _ html: inout HTML) {
-    number(value, Quantity.bytes(Int(clamping: value)), &html)
-  }
-
-  func head(_ columns: [(name: String, isNumber: Bool)], _ html: inout HTML) {
-    html.element("thead") { html in
-      html.element("tr") { html in
-        for column in columns {
-          html.element(
-            "th", ["scope": "col", "class": column.isNumber ? "number" : nil], text: column.name)
-        }
-      }
-    }
-    html.line()
+    html.number(String(value), text: Quantity.bytes(Int(clamping: value)))
   }
 
   private func types(_ rows: [HeapRow], _ html: inout HTML) {
     html.element("section", ["id": "types"]) { html in
-      html.element("h2") { html in
-        html.text("Types")
-        html.element("small", text: Quantity.grouped(rows.count))
-      }
+      html.heading("Types", count: Quantity.grouped(rows.count))
       html.element("div", ["class": "table-and-detail"]) { html in
-        html.element("div", ["class": "scroll", "id": "type-table"]) { html in
-          html.element("table") { html in
-            head(
-              [("Type", false), ("Count", true), ("Bytes", true), ("Retained", true), ("", true)],
-              &html)
-            html.element("tbody") { html in
-              html.line()
-              for row in rows.prefix(Self.typeRows) { type(row, &html) }
-            }
-          }
-        }
+        html.table(
+          [:], id: "type-table",
+          columns: [("Type", false), ("Count", true), ("Bytes", true), ("Retained", true), ("", true)],
+          rows.prefix(Self.typeRows), cells: type)
         html.element(
           "aside", ["id": "detail", "class": "script", "aria-label": "Details of a type"])
       }
@@ -138,60 +116,34 @@ struct HeapTablesView {
   }
 
   private func type(_ row: HeapRow, _ html: inout HTML) {
-    html.element("tr") { html in
-      html.element("td") { html in
-        html.element(
-          "span", ["class": "type"], text: row.name + (row.module.map { " (\($0))" } ?? ""))
-      }
-      number(UInt64(clamping: row.count), Quantity.grouped(row.count), &html)
-      bytes(row.bytes, &html)
-      bytes(row.retained, &html)
-      html.element("td", ["class": "number share"], text: Percent.of(row.retained, total))
+    html.element("td") { html in
+      html.element("span", ["class": "type"], text: row.name + (row.module.map { " (\($0))" } ?? ""))
     }
-    html.line()
+    count(row.count, &html)
+    bytes(row.bytes, &html)
+    bytes(row.retained, &html)
+    html.element("td", ["class": "number share"], text: Percent.of(row.retained, total))
   }
 
   private mutating func sites(_ html: inout HTML) {
     let rows = tables.sites()
-    let shown = rows.prefix(Self.rows).map { row in
-      (row: row, frames: names.backtrace(row.stack).frames)
+    let all = rows.prefix(Self.rows).map { row in (row: row, frames: names.backtrace(row.stack).frames) }
+    var shown = all.filter { !$0.frames.isEmpty }.map { row, frames in
+      (type: row.type + (row.module.map { " (\($0))" } ?? ""), count: row.count, bytes: row.bytes, frames: frames)
+    }
+    let unknown = all.filter(\.frames.isEmpty).map(\.row)
+    if !unknown.isEmpty {
+      shown.append(
+        (Quantity.of(unknown.count, "type"), unknown.total(\.count), unknown.reduce(0) { $0 + $1.bytes }, []))
     }
     html.element("section", ["id": "sites"]) { html in
-      html.element("h2") { html in
-        html.text("Where it was allocated")
-        html.element("small", text: Quantity.grouped(rows.count))
+      html.heading("Where it was allocated", count: Quantity.grouped(rows.count))
+      html.table(columns: [("Type", false), ("Count", true), ("Bytes", true), ("Where", false)], shown) { row, html in
+        html.element("td") { $0.element("span", ["class": "type"], text: row.type) }
+        count(row.count, &html)
+        bytes(row.bytes, &html)
+        html.element("td", ["class": "where"]) { site(row.frames, &$0) }
       }
-      html.element("div", ["class": "scroll"]) { html in
-        html.element("table", ["class": "sortable"]) { html in
-          head([("Type", false), ("Count", true), ("Bytes", true), ("Where", false)], &html)
-          html.element("tbody") { html in
-            html.line()
-            for (row, frames) in shown where !frames.isEmpty {
-              self.row(row.type + (row.module.map { " (\($0))" } ?? ""), row.count, row.bytes, &html) {
-                site(frames, &$0)
-              }
-            }
-            let unknown = shown.lazy.filter(\.frames.isEmpty).map(\.row)
-            if !unknown.isEmpty {
-              self.row(
-                Quantity.of(unknown.count, "type"), unknown.total(\.count), unknown.reduce(0) { $0 + $1.bytes }, &html
-              ) {
-                $0.text("unknown")
-              }
-            }
-          }
-        }
-      }
-    }
-    html.line()
-  }
-
-  private func row(_ type: String, _ count: Int, _ size: UInt64, _ html: inout HTML, place: (inout HTML) -> Void) {
-    html.element("tr") { html in
-      html.element("td") { $0.element("span", ["class": "type"], text: type) }
-      number(UInt64(clamping: count), Quantity.grouped(count), &html)
-      bytes(size, &html)
-      html.element("td", ["class": "where"], place)
     }
     html.line()
   }
@@ -202,13 +154,7 @@ struct HeapTablesView {
     }
     html.element("details", ["class": "stack"]) { html in
       html.element("summary") { StackView.site(frame, options, &$0) }
-      html.element("ol", ["class": "frames", "start": "0"]) { html in
-        for frame in frames[ReportText.telling(frames)] {
-          html.element("li", ["class": frame.system ? "system" : nil]) {
-            StackView.site(frame, options, &$0)
-          }
-        }
-      }
+      StackView.telling(frames, options, &html)
     }
   }
 
@@ -220,10 +166,7 @@ struct HeapTablesView {
     let generations = tables.generations()
     html.element("div", ["class": "columns"]) { html in
       html.element("section", ["id": "roots"]) { html in
-        html.element("h2") { html in
-          html.text("Roots")
-          html.element("small", text: Quantity.grouped(roots.count))
-        }
+        html.heading("Roots", count: Quantity.grouped(roots.count))
         table(
           "Root",
           roots.map {
@@ -231,10 +174,7 @@ struct HeapTablesView {
           }, &html)
       }
       html.element("section", ["id": "modules"]) { html in
-        html.element("h2") { html in
-          html.text("Modules")
-          html.element("small", text: Quantity.grouped(modules.count))
-        }
+        html.heading("Modules", count: Quantity.grouped(modules.count))
         table("Module", modules.map { ($0.name, $0.count, $0.bytes, $0.retained) }, &html)
       }
       if generations.count > 1 {
@@ -251,25 +191,14 @@ struct HeapTablesView {
     _ title: String, _ rows: [(name: String, count: Int, bytes: UInt64?, retained: UInt64)],
     _ html: inout HTML
   ) {
-    html.element("div", ["class": "scroll"]) { html in
-      html.element("table", ["class": "sortable"]) { html in
-        var columns = [(title, false), ("Count", true)]
-        if rows.contains(where: { $0.bytes != nil }) { columns.append(("Bytes", true)) }
-        columns.append(("Retained", true))
-        head(columns, &html)
-        html.element("tbody") { html in
-          html.line()
-          for row in rows.prefix(Self.rows) {
-            html.element("tr") { html in
-              html.element("td", text: row.name)
-              number(UInt64(clamping: row.count), Quantity.grouped(row.count), &html)
-              if let value = row.bytes { bytes(value, &html) }
-              bytes(row.retained, &html)
-            }
-            html.line()
-          }
-        }
-      }
+    var columns = [(title, false), ("Count", true)]
+    if rows.contains(where: { $0.bytes != nil }) { columns.append(("Bytes", true)) }
+    columns.append(("Retained", true))
+    html.table(columns: columns, rows.prefix(Self.rows)) { row, html in
+      html.element("td", text: row.name)
+      count(row.count, &html)
+      if let value = row.bytes { bytes(value, &html) }
+      bytes(row.retained, &html)
     }
   }
 }

@@ -30,12 +30,9 @@ struct ReportFindings {
   ) {
     guard !entries.isEmpty else { return }
     html.element("section", ["class": "findings", "id": id]) { html in
-      html.element("h2") { html in
-        html.text(title)
-        let groups = entries.map { $0.group?.findings.count ?? 1 }.reduce(0, +)
-        let culprits = groups > entries.count ? " with \(Quantity.of(entries.count, "culprit"))" : ""
-        html.element("small", text: Quantity.grouped(groups) + culprits)
-      }
+      let groups = entries.map { $0.group?.findings.count ?? 1 }.reduce(0, +)
+      let culprits = groups > entries.count ? " with \(Quantity.of(entries.count, "culprit"))" : ""
+      html.heading(title, count: Quantity.grouped(groups) + culprits)
       html.line()
       for (number, entry) in entries.enumerated() {
         article(entry, isOpen: number < ReportPage.unfolded, &html)

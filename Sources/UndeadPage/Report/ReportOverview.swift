@@ -120,32 +120,12 @@ struct ReportOverview {
   private func table(_ html: inout HTML) {
     let rows = rows
     let hasTests = rows.contains { $0.test != nil }
-    html.element("div", ["class": "scroll"]) { html in
-      html.element("table", ["class": "sortable", "id": "index"]) { html in
-        html.element("caption", text: "Findings, the worst first")
-        html.element("thead") { html in
-          html.element("tr") { html in
-            html.element("th", ["scope": "col"], text: "Kind")
-            html.element("th", ["scope": "col"], text: "Finding")
-            if hasTests { html.element("th", ["scope": "col"], text: "Test") }
-            html.element("th", ["scope": "col", "class": "number"], text: "Times")
-            html.element("th", ["scope": "col", "class": "number"], text: "Objects")
-            html.element("th", ["scope": "col", "class": "number"], text: "Bytes")
-            html.element("th", ["scope": "col"], text: "Where")
-          }
-        }
-        html.line()
-        html.element("tbody") { html in
-          html.line()
-          for row in rows { self.row(row, hasTests: hasTests, &html) }
-        }
-      }
-    }
-    html.line()
-  }
-
-  private func row(_ row: Row, hasTests: Bool, _ html: inout HTML) {
-    html.element("tr", ["data-for": row.id]) { html in
+    let numbers = ["Times", "Objects", "Bytes"].map { (name: $0, isNumber: true) }
+    let texts = ["Kind", "Finding"] + (hasTests ? ["Test"] : [])
+    html.table(
+      ["class": "sortable", "id": "index"], caption: "Findings, the worst first",
+      columns: texts.map { ($0, false) } + numbers + [("Where", false)], rows, finding: \.id
+    ) { row, html in
       html.element("td") { $0.element("span", ["class": "badge \(row.style)"], text: row.kind) }
       html.element("td") { html in
         html.element("a", ["href": "#\(row.id)"]) { ReportFindings.marked(row.heading, &$0) }
@@ -162,8 +142,7 @@ struct ReportOverview {
   }
 
   private func number(_ value: Int?, _ text: String, _ html: inout HTML) {
-    html.element(
-      "td", ["class": "number", "data-value": value.map(String.init) ?? "-1"], text: text)
+    html.number(value.map(String.init) ?? "-1", text: text)
   }
 }
 

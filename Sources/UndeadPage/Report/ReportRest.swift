@@ -77,31 +77,15 @@ struct ReportRest {
       heading(
         "Known leaks of the toolchain, which the program cannot help", report.knownLeaks.count,
         &html)
-      html.element("div", ["class": "scroll"]) { html in
-        html.element("table") { html in
-          html.element("thead") { html in
-            html.element("tr") { html in
-              html.element("th", ["scope": "col"], text: "Type")
-              html.element("th", ["scope": "col", "class": "number"], text: "Times")
-              html.element("th", ["scope": "col", "class": "number"], text: "Bytes")
-              html.element("th", ["scope": "col"], text: "Reason")
-            }
-          }
-          html.element("tbody") { html in
-            for leak in report.knownLeaks {
-              html.element("tr") { html in
-                html.element("td") { html in
-                  html.element(
-                    "span", ["class": "type"], text: leak.objects.first?.type ?? "object")
-                }
-                html.element("td", ["class": "number"], text: Quantity.grouped(leak.count))
-                html.element("td", ["class": "number"], text: Quantity.bytes(leak.totalBytes))
-                html.element("td", text: leak.reason ?? "")
-              }
-              html.line()
-            }
-          }
+      html.table(
+        [:], columns: [("Type", false), ("Times", true), ("Bytes", true), ("Reason", false)], report.knownLeaks
+      ) { leak, html in
+        html.element("td") { html in
+          html.element("span", ["class": "type"], text: leak.objects.first?.type ?? "object")
         }
+        html.element("td", ["class": "number"], text: Quantity.grouped(leak.count))
+        html.element("td", ["class": "number"], text: Quantity.bytes(leak.totalBytes))
+        html.element("td", text: leak.reason ?? "")
       }
     }
     html.line()
@@ -133,10 +117,7 @@ struct ReportRest {
   }
 
   private func heading(_ title: String, _ count: Int, _ html: inout HTML) {
-    html.element("h2") { html in
-      html.text(title)
-      html.element("small", text: Quantity.grouped(count))
-    }
+    html.heading(title, count: Quantity.grouped(count))
     html.line()
   }
 }

@@ -21,6 +21,15 @@ enum StackView {
     html.element("span", ["class": "place", "title": text == file ? nil : file], text: text)
   }
 
+  /// The frames that say something, as a list.
+  static func telling(_ frames: [Frame], _ options: TextOptions, _ html: inout HTML) {
+    html.element("ol", ["class": "frames", "start": "0"]) { html in
+      for frame in frames[ReportText.telling(frames)] {
+        html.element("li", ["class": frame.system ? "system" : nil]) { site(frame, options, &$0) }
+      }
+    }
+  }
+
   /// A stack that can be unfolded; what every allocation goes through, and what started the thread, is folded once more.
   static func stack(
     _ backtrace: Backtrace, title: String, _ options: TextOptions, isOpen: Bool = false,

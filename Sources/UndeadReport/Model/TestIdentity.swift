@@ -27,19 +27,7 @@ extension LeakReport {
     /// The name of what belongs to no test alone, but to the initialiser of the suite.
     static let initializer = "init"
 
-    /// True if both are the same test, at whatever line.
-    package func isSameTest(as other: TestIdentity) -> Bool {
-      (name, suite, library) == (other.name, other.suite, other.library)
-    }
-
     /// Orders places in one test.
     func precedes(_ other: TestIdentity) -> Bool { (file ?? "", line ?? 0) < (other.file ?? "", other.line ?? 0) }
-  }
-}
-
-extension TestIdentity? {
-  func isSameTest(as other: TestIdentity?) -> Bool {
-    guard let self, let other else { return self == nil && other == nil }
-    return self.isSameTest(as: other)
   }
 }

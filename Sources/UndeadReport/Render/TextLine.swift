@@ -99,9 +99,6 @@ package struct TextLine: Sendable, Equatable {
   /// Columns that it takes.
   var width: Int { pieces.reduce(0) { $0 + $1.text.count } }
 
-  /// With blanks before it, to a number of columns.
-  package func right(_ width: Int) -> TextLine { .blanks(width - self.width) + self }
-
   /// With blanks after it, to a number of columns.
   package func padded(_ width: Int) -> TextLine { self + .blanks(width - self.width) }
 }

@@ -13,9 +13,6 @@ package final class MappedFile {
   /// The whole file; valid as long as this object lives.
   package let bytes: UnsafeRawBufferPointer
 
-  /// Size in bytes.
-  package var count: Int { bytes.count }
-
   #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
     /// Maps `path`.
     ///

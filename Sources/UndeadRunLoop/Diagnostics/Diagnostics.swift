@@ -24,7 +24,6 @@ enum Diagnostics {
     var isWanted = false
     var handler: RunLoopDiagnostics.Handler?
     var collected: [RunLoopDiagnostic] = []
-    var dropped = 0
     var births: [HiddenReference<TrackedTimer>: Birth] = [:]
     var deadTargetReported: Set<HiddenReference<TrackedTimer>> = []
     /// For the report of the instrument; it outlives what the program asked for.
@@ -66,7 +65,6 @@ enum Diagnostics {
   /// Whether the program asked for them.
   static var isWanted: Bool { state.withLock { $0.isWanted } }
   static var collected: [RunLoopDiagnostic] { state.withLock { $0.collected } }
-  static var droppedCount: Int { state.withLock { $0.dropped } }
 
   private static let exitCheck: Void = { atexit { if Diagnostics.isOn { Diagnostics.check(atOnce: true) } } }()
 
@@ -129,7 +127,6 @@ enum Diagnostics {
       guard state.isWanted else { return nil }
       if state.collected.count == keptAtMost {
         state.collected.removeFirst()
-        state.dropped += 1
       }
       state.collected.append(diagnostic)
       return state.handler

@@ -83,7 +83,7 @@ public struct RunLoopInspection: Sendable, Codable {
   package var loops: [Loop]
 
   /// The same as JSON, with sorted keys.
-  public func json() throws -> String {
+  package func json() throws -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
     return String(decoding: try encoder.encode(self), as: UTF8.self)

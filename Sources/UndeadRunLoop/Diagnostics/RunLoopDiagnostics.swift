@@ -43,9 +43,6 @@ public enum RunLoopDiagnostics {
   /// What was noticed since they were switched on; the newest thousand, oldest first.
   public static var collected: [RunLoopDiagnostic] { Diagnostics.collected }
 
-  /// How many older ones were dropped from ``collected``.
-  static var dropped: Int { Diagnostics.droppedCount }
-
   /// Looks for what shows only by waiting: timers that were never scheduled, loops that outlive their owner, modes that
   /// starve. It is also done from time to time, and when the process exits.
   ///

@@ -16,7 +16,7 @@ public struct MainRunLoop {
   /// A timer that calls a block on the main thread; add it to ``loop`` to start it.
   ///
   /// - Throws: `RunLoopError.invalidInterval`.
-  func timer(
+  public func timer(
     timeInterval interval: Double, repeats: Bool, block: @escaping @MainActor (TrackedTimer) throws -> Void
   ) throws(RunLoopError) -> TrackedTimer {
     TrackedTimer(
@@ -35,7 +35,7 @@ public struct MainRunLoop {
   ///   - repeats: true to fire until it is invalidated, false to fire once.
   ///   - name: of the timer in reports.
   /// - Throws: `RunLoopError.invalidInterval`.
-  func timer<Target: AnyObject>(
+  public func timer<Target: AnyObject>(
     timeInterval interval: Double, target: Target, holding: TargetHolding = .strong,
     selector: @escaping @MainActor (Target) -> (TrackedTimer) throws -> Void,
     userInfo: (any Sendable)? = nil, repeats: Bool, name: String = ""

@@ -99,7 +99,7 @@ public final class TransparentWeakProxy<Target: AnyObject>: WeakProxying {
   }
 
   /// Whether `object` is the target, or a proxy of it.
-  public func isEqual(to object: AnyObject) -> Bool {
+  func isEqual(to object: AnyObject) -> Bool {
     if let proxy = object as? any IdentityForwarding { return proxy.targetIdentity == identity }
     let isAlive = (target as? any TargetForwarding)?.isTargetAlive ?? (target != nil)
     return isAlive && ObjectIdentifier(object) == identity

@@ -47,10 +47,6 @@ enum { IDLE, CLAIMED, RUNNING, ENDING, DONE };
 static undead_check the_check;
 static uint32_t forks_under_way;
 static uint32_t phase = IDLE;
-static uint32_t completed, failed;
-
-uint32_t undead_check_completed(void) { return __atomic_load_n(&completed, __ATOMIC_RELAXED); }
-uint32_t undead_check_failed(void) { return __atomic_load_n(&failed, __ATOMIC_RELAXED); }
 
 static void set_phase(uint32_t value) {
   __atomic_store_n(&phase, value, __ATOMIC_SEQ_CST);
@@ -223,7 +219,6 @@ static void note_crash(undead_check *check, int signal) {
 }
 
 static void note_outcome(undead_check *check) {
-  __atomic_add_fetch(check->succeeded ? &completed : &failed, 1, __ATOMIC_RELAXED);
   if (!check->succeeded) undead_say("no snapshot: ", check->message);
   if (!check->in_session) return;
   undead_state_set_step("");

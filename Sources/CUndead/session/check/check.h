@@ -34,8 +34,4 @@ void undead_check_before_fork(void);
 void undead_check_after_fork_in_parent(void);
 void undead_check_after_fork_in_child(void);
 
-// Snapshots completed and not completed in this process.
-uint32_t undead_check_completed(void);
-uint32_t undead_check_failed(void);
-
 #pragma GCC visibility pop

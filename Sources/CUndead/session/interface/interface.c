@@ -16,16 +16,6 @@
 
 const char *undead_version(void) { return UNDEAD_VERSION; }
 
-void undead_read_statistics(undead_statistics *statistics) {
-  *statistics = (undead_statistics){
-      .backtraces = undead_backtrace_count(),
-      .backtrace_bytes = undead_backtrace_bytes(),
-      .dropped_backtraces = undead_backtrace_dropped(),
-      .snapshots = undead_check_completed(),
-      .failed_snapshots = undead_check_failed(),
-  };
-}
-
 // Runs a claimed check to its end; false with the reason in the check. `frame` is that of the public function.
 static bool run(undead_check *check, const void *frame) {
   undead_scan_called_from(&check->options, frame);

@@ -34,7 +34,6 @@ bool undead_start(void) { return false; }
 bool undead_start_sampled(uint64_t mean_bytes) { return (void)mean_bytes, false; }
 void undead_stop(void) {}
 bool undead_is_forked_copy(void) { return false; }
-void undead_read_statistics(undead_statistics *statistics) { *statistics = (undead_statistics){0}; }
 bool undead_snapshot_write(const char *path, char *message, size_t size) { return (void)path, refuse(message, size); }
 bool undead_snapshot_copy(void **bytes, size_t *size, char *message, size_t message_size) {
   *bytes = NULL;
@@ -44,7 +43,6 @@ bool undead_snapshot_copy(void **bytes, size_t *size, char *message, size_t mess
 void undead_snapshot_release(void *bytes, size_t size) { (void)bytes, (void)size; }
 bool undead_heap_write(const char *path, char *message, size_t size) { return (void)path, refuse(message, size); }
 uint32_t undead_mark_generation(const char *name) { return (void)name, 0; }
-uint32_t undead_newest_generation(void) { return 0; }
 undead_census_entry *undead_census_take(const uint32_t *scopes, uint32_t scope_count, size_t *count, char *message,
                                         size_t size) {
   (void)scopes, (void)scope_count;

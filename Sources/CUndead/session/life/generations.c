@@ -11,8 +11,6 @@ uint32_t undead_mark_generation(const char *name) {
   return undead_is_active() ? undead_generation_mark(name) : 0;
 }
 
-uint32_t undead_newest_generation(void) { return undead_generation_newest(); }
-
 bool undead_generation_on_request(void) {
   undead_state_file *state = undead_state_get();
   uint32_t kind = UNDEAD_REQUEST_MARK;
