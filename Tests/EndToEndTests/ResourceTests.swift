@@ -21,6 +21,7 @@ import UndeadTestSupport
         start ./app
         $tool heap $program --save old.undead > /dev/null || exit 92
         $tool heap $program --format json -o heap.json || exit 93
+        $tool heap $program --type App.Job --format json -o job.json || exit 95
         ask more > /dev/null
         $tool heap $program --save new.undead > /dev/null || exit 94
         $tool diff old.undead new.undead --format json -o diff.json
@@ -33,6 +34,10 @@ import UndeadTestSupport
     slices(report)
     try descriptors(report)
     threads(report)
+    // A word of a stack is named by the function whose frame it lies in.
+    let job = try JSONDecoder().decode(HeapReport.self, from: Data(directory.contents("job.json").utf8))
+    let root = try #require(job.detail?.instances.first?.retainPath.first?.root)
+    #expect(root.name.hasPrefix("stack of thread ") && root.name.hasSuffix(", in App.work()"), "\(root)")
     let diff = try JSONDecoder().decode(HeapDiff.self, from: Data(directory.contents("diff.json").utf8))
     let grown = try #require(diff.resources.first)
     #expect(grown.name == "socket of App.Connection.fd" && grown.before == 5 && grown.after == 15, "\(diff.resources)")
@@ -46,6 +51,7 @@ import UndeadTestSupport
       "App.Frame.head._storage 100", "App.Owner.name 10", "global App.globalNumbers. 24", "global App.globalText. 3",
     ]
     #expect(texts.sorted() == expected)
+    #expect(found.allSatisfy { $0.allocation.frames.isEmpty || $0.allocation.site?.package == nil })
   }
 
   private func descriptors(_ report: HeapReport) throws {

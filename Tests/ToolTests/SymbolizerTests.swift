@@ -17,6 +17,8 @@ import Testing
     public struct Wrapper { let owner: Owner; public func closure() -> (Int) -> Void { { _ in sink(self.owner) } } }
     hidden()
     outer(CommandLine.argc == 1 ? 1 : 2)
+    public final class One { var n = 0; var f: (() -> Void)?; public func start() { f = { self.n += 1 } } }
+    public final class Two { var n = 0; var f: (() -> Void)?; public func start() { f = { self.n += 1 } } }
     """
   private static let bias: UInt64 = 0x5000_0000
 
@@ -100,6 +102,20 @@ import Testing
     #expect(frame.symbol == "closure #1 in Fixture.closure()")
     #expect(frame.file == sandbox.path("Fixture.swift"))
     #expect(frame.line == 7)
+  }
+
+  /// Equal closures are one function without a line: the place where each is made is near.
+  @Test func equalClosuresHaveTheLinesOfTheirMakers() throws {
+    let build = try build("-g", "-O")
+    for (type, line) in [("3OneC5start", 11), ("3TwoC5start", 12)] {
+      let forwarders = build.functions.filter {
+        $0.name.contains(type) && ForwarderLines.closure(ofForwarder: $0.name) != nil
+      }
+      try #require(!forwarders.isEmpty)
+      let addresses = forwarders.map { $0.address + Self.bias }
+      let result = Symbolizer().symbolize(addresses, modules: [build.module])
+      #expect(addresses.contains { result.symbols[$0]?.last?.line == line }, "\(type)")
+    }
   }
 
   @Test func namesWhatClosuresCapture() throws {

@@ -189,6 +189,11 @@ import Testing
   @Test func filesTellWhoseCodeItIs() {
     let packages = Packages(SymbolTable(), program: "/app/.build/debug/App")
     #expect(packages.package(ofFile: "/app/.build/checkouts/swift-nio/Sources/NIOCore/A.swift") == "swift-nio")
+    // What everybody uses is no program's own, wherever its sources lie.
+    let vendored = Frame(
+      symbol: "NIOCore.ByteBuffer._Storage.reallocated() -> ()", file: "/app/nio/B.swift", line: 1, module: "app")
+    #expect(packages.package(of: vendored) == "swift-nio")
+    #expect(Packages(SymbolTable(), program: "/x/swift-nio/.build/debug/test").package(of: vendored) == nil)
     #expect(packages.package(ofFile: "/x/DerivedData/A/SourcePackages/checkouts/GRDB/Sources/A.swift") == "GRDB")
     #expect(packages.package(ofFile: "/app/Sources/App/A.swift") == nil)
     // A folder that has the name is no cache of a package manager.

@@ -36,6 +36,27 @@ import Testing
     #expect(!Self.remedy(CapturedNames.enumSelf).contains("[weak self]"))
   }
 
+  @Test func bothCapturesAreNamed() throws {
+    let closure = Frame(symbol: "closure #1 in App.Flow.push()", file: "/app/a.swift", line: 1, module: "app")
+    var facts = LeakFacts()
+    facts.isCycle = true
+    facts.references = [Reference(type: "App.Flow", field: "onFinish", closure: closure, captures: "step")]
+    facts.alsoCaptured = ["self"]
+    let text = try #require(Advice.text(for: facts))
+    #expect(text.contains("(`[weak step]`), and likewise `self`"))
+  }
+
+  @Test func elementsOfFoundationsCollectionsAreRemoved() throws {
+    let list = Reference(
+      type: "App.Library", field: "cache", fieldType: "Foundation.NSCache<Foundation.NSString, App.Book>")
+    let head = Reference(type: "Foundation.NSCache<Foundation.NSString, App.Book>", field: "_head")
+    let entry = Reference(type: "Foundation.NSCacheEntry<Foundation.NSString, App.Book>", field: "value")
+    let text = try #require(Self.cycle(list, head, entry))
+    #expect(text.hasPrefix("`cache` of App.Library, a Foundation.NSCache, has App.Library as an element"))
+    let parent = Reference(type: "App.Book", field: "parent")
+    #expect(try #require(Self.cycle(list, head, entry, parent)).hasPrefix("`parent` of App.Book"))
+  }
+
   @Test func localFunctionsHaveNoCaptureList() {
     let reference = { (symbol: String) in
       Reference(

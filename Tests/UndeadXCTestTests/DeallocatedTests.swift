@@ -43,6 +43,24 @@ import XCTest
     #expect(failures.first?.text.contains("item") == true && failures.first?.text.contains("stack of") == false)
   }
 
+  /// Another variable owns the owner itself, as its cycle does: both have to go.
+  @Test func aVariableWhoseObjectAnotherVariableHas() {
+    let failures = CaseRunner.failures { (_: XCTestCase) in
+      let kept = Owner()
+      var owner: Owner? = kept
+      kept.item = Item()
+      kept.item?.owner = kept
+      assertDeallocated(&owner, after: .zero)
+      withExtendedLifetime(kept) {}
+    }
+    #expect(failures.count == 1)
+    let text = failures.first?.text ?? ""
+    #expect(text.contains("is in a retain cycle, which keeps it as well:"), "\(text)")
+    #expect(
+      text.contains(".owner \u{2192} UndeadXCTestTests.Owner  \u{21BA}") && text.contains("a local variable"), "\(text)"
+    )
+  }
+
   /// The local variable owns the item alone: the cycle keeps the owner, and would keep it after the variable.
   @Test func aVariableWhoseObjectIsInACycleWithAnotherVariable() {
     let failures = CaseRunner.failures { (_: XCTestCase) in

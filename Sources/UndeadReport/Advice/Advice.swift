@@ -32,13 +32,16 @@ enum Advice {
   ///   - path: from a root to the object.
   ///   - isOfFrame: whether only a frame of the task holds the object.
   ///   - isOfContinuation: whether a continuation leads to the task.
+  ///   - handlers: of a dispatch source, those that hold the object.
   ///   - handles: where its deallocated owner has it.
   static func text(
-    for kind: Suspect.Kind, holdsBack: [Reference], suspended: Backtrace?, path: [PathStep] = [], isOfFrame: Bool = false,
-    isOfContinuation: Bool = false, handles: DeadOwnerHandles? = nil
+    for kind: Suspect.Kind, holdsBack: [Reference], suspended: Backtrace?, path: [PathStep] = [],
+    isOfFrame: Bool = false,
+    isOfContinuation: Bool = false, handlers: [String] = [], handles: DeadOwnerHandles? = nil
   ) -> String? {
     var facts = LeakFacts(heldBy: kind, holdsBack: holdsBack, suspended: suspended)
     (facts.path, facts.isOfFrame, facts.isOfContinuation, facts.handles) = (path, isOfFrame, isOfContinuation, handles)
+    facts.handlers = handlers
     return Situation.text(Situation.suspects, facts)
   }
 
@@ -137,7 +140,7 @@ enum Advice {
   static func taskCycle(_ facts: LeakFacts) -> String? {
     // A child of `async let` lies in the frame of its parent, which is no task of its own.
     let holdsContinuation = facts.references.contains {
-      $0.package == nil && KnownTypes.holdsContinuation(PathStep($0))
+      $0.package == nil && KnownTypes.holdsContinuation(PathStep($0)) && !$0.type.hasPrefix("Swift.Async")
     }
     guard facts.roles.contains(.task) || holdsContinuation, let reference = facts.references.first else { return nil }
     let awaited = Awaited(facts.suspended)
@@ -146,7 +149,8 @@ enum Advice {
       return "the task waits for a stream that never ends, and holds its owner meanwhile: call finish() on the "
         + "stream's continuation when the owner is done, or cancel the task then (not in a deinit, which the task prevents)"
     }
-    if awaited == .continuation || !facts.roles.contains(.task)
+    // Optimised code does not say what it waits for: then what leads to the task does.
+    if awaited == .continuation || (awaited == .unknown && holdsContinuation) || !facts.roles.contains(.task)
       || facts.types.contains(where: KnownTypes.isContinuationCanary)
     {
       return
@@ -239,7 +243,7 @@ enum Advice {
     let (reference, target) = (facts.references[index], facts.target(of: index))
     return
       "the closure in the lazy property `\(reference.fieldName)` \(captures(reference, target)) and is kept: "
-      + remedy(reference, target)
+      + remedy(reference, target) + likewise(facts)
   }
 
   static func ownVariable(_ facts: LeakFacts) -> String? {
@@ -254,6 +258,7 @@ enum Advice {
     }
     let target = facts.target(of: 0)
     return "closure stored in `\(reference.fieldName)` \(captures(reference, target)): \(remedy(reference, target))"
+      + likewise(facts)
   }
 
   static func closureInCycle(_ facts: LeakFacts) -> String? {
@@ -264,7 +269,18 @@ enum Advice {
     let (reference, target) = (facts.references[index], facts.target(of: index))
     let type = reference.package == nil ? reference.type : TypeName.unspecialized(reference.type)
     return "the closure stored in `\(reference.fieldName)` of \(type) "
-      + "\(captures(reference, target)): \(remedy(reference, target))"
+      + "\(captures(reference, target)): \(remedy(reference, target))" + likewise(facts)
+  }
+
+  /// A closure that is kept by one capture if the other is made weak.
+  static func twoCaptures(_ facts: LeakFacts) -> String? {
+    facts.alsoCaptured.isEmpty ? nil : lazyClosure(facts) ?? ownClosure(facts) ?? closureInCycle(facts)
+  }
+
+  private static func likewise(_ facts: LeakFacts) -> String {
+    facts.alsoCaptured.isEmpty
+      ? ""
+      : ", and likewise \(list(facts.alsoCaptured.map { "`\($0)`" })), which it captures as well and which leads back, too"
   }
 
   /// - Parameter target: type of the object that the closure leads to.
@@ -294,7 +310,7 @@ enum Advice {
     let captures = reference.captures.map { $0.hasPrefix("variable ") ? String($0.dropFirst("variable ".count)) : $0 }
     guard let captured = captures, captured != "variable" else {
       let outer = reference.closure.flatMap { SymbolText.enclosingType(ofClosure: $0.symbol) }
-      guard let outer, outer.contains(".") else { return listed }
+      guard let outer, outer.contains("."), outer != TypeName.unspecialized(target) else { return listed }
       return "\(listed); if that is a property of `self` and \(outer) is a value, give it a name there "
         + "(`[weak name = self.property]`)"
     }
@@ -397,6 +413,23 @@ enum Advice {
       + "`weak` (`unowned` if it never outlives that object)"
   }
 
+  /// The elements of Foundation's collections are strong, and the collection itself is not the culprit.
+  static func memberOfFoundation(_ facts: LeakFacts) -> String? {
+    guard
+      let index = facts.references.indices.first(where: {
+        KnownTypes.isFoundationCollection(facts.references[$0].type) && !facts.references[$0].holdsClosure
+      })
+    else { return nil }
+    let holder = facts.references[(index + facts.references.count - 1) % facts.references.count]
+    guard holder.isOfUser, !holder.isNameless, index != (index + facts.references.count - 1) % facts.references.count
+    else { return nil }
+    let element =
+      facts.references[(index + 1)...].first { !ToolchainModules.declare($0.type) }?.type ?? facts.references[0].type
+    return "`\(holder.field)` of \(holder.type), a \(TypeName.unspecialized(facts.references[index].type)), has "
+      + "\(TypeName.unspecialized(element)) as an element, which leads back: remove it from there when the "
+      + "object is done, or put a weak reference or an identifier in it"
+  }
+
   /// What an enum's case or a tuple holds cannot be declared weak, nor be nil.
   static func payload(_ facts: LeakFacts) -> String? {
     let own = changeable(facts)
@@ -436,7 +469,11 @@ enum Advice {
         "empty `\(FieldRemedy.whole(whole.field))` of \(whole.type) when the objects are done, or keep weak references or "
         + "identifiers in it"
     }
-    let clear = chosen.contains(where: FieldRemedy.canBeNil)
+    if chosen.allSatisfy({ $0.field.contains("[") }) {
+      return "empty one of these collections when the objects are done, or keep weak references or identifiers in it: "
+        + list(names)
+    }
+    let clear = chosen.contains { FieldRemedy.canBeNil($0) && !$0.field.contains("[") }
     return switch (names.count, areOwning) {
     case (1, false):
       "\(names[0]) is most likely the reference that does not own its object: make it `weak` or `unowned`"

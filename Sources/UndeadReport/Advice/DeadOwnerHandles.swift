@@ -34,7 +34,9 @@ struct DeadOwnerHandles: Equatable {
   }
 
   private static func holdsToken(_ type: String) -> Bool {
-    TypeName.mentions("Foundation.NSObjectProtocol", in: type) || type.contains("ObserverToken")
+    type.split { "<>(), ".contains($0) }.contains {
+      $0 == "Foundation.NSObjectProtocol" || $0.hasSuffix("ObserverToken")
+    }
   }
 
   private static func holdsTask(_ type: String) -> Bool { TypeName.mentions("Swift.Task", in: type) }

@@ -2,7 +2,8 @@
 enum KnownLibraries {
   /// Packages of widely used modules, which may be built from a folder of the program's own.
   private static let packages = [
-    ("NIOCore", "swift-nio"), ("NIOPosix", "swift-nio"), ("NIOEmbedded", "swift-nio"), ("NIOConcurrencyHelpers", "swift-nio"),
+    ("NIOCore", "swift-nio"), ("NIOPosix", "swift-nio"), ("NIOEmbedded", "swift-nio"),
+    ("NIOConcurrencyHelpers", "swift-nio"),
     ("NIOHTTP1", "swift-nio"), ("NIOHTTP2", "swift-nio-http2"), ("NIOSSL", "swift-nio-ssl"),
     ("AsyncAlgorithms", "swift-async-algorithms"), ("AsyncHTTPClient", "async-http-client"),
     ("Hummingbird", "hummingbird"), ("Vapor", "vapor"), ("GRDB", "GRDB.swift"), ("OpenCombine", "OpenCombine"),

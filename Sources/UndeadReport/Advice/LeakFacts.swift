@@ -21,12 +21,16 @@ struct LeakFacts {
   /// The dependency that all objects of the cycle belong to, or the type of the object that nothing refers to.
   var package: String?
   var suspended: Backtrace?
+  /// What the closure of the cycle captures besides, and leads back as well.
+  var alsoCaptured: [String] = []
   /// What holds a suspect; nil for a leak.
   var heldBy: LeakReport.Suspect.Kind?
   /// True if only a frame of the task holds it.
   var isOfFrame = false
   /// True if a continuation leads to the task.
   var isOfContinuation = false
+  /// Handlers of a dispatch source that hold it.
+  var handlers: [String] = []
   /// Where the deallocated owner of a task or timer has it.
   var handles: DeadOwnerHandles?
   /// From a root to an object that outlived its scope.

@@ -53,6 +53,7 @@ extension Situation {
     Situation("pending-call", LibraryAdvice.pendingCall),
     Situation("scheduled-task", LibraryAdvice.scheduledTask),
     Situation("method-reference", Advice.methodReference),
+    Situation("two-captures", Advice.twoCaptures),
     Situation("lazy-closure", Advice.lazyClosure),
     Situation("own-variable", Advice.ownVariable),
     Situation("closure-in-own-field", Advice.ownClosure),
@@ -69,6 +70,7 @@ extension Situation {
     Situation("field-of-self", Advice.selfReference),
     Situation("back-reference", Advice.backReference),
     Situation("member-of-collection", Advice.memberOfCollection),
+    Situation("member-of-foundation", Advice.memberOfFoundation),
     Situation("payload", Advice.payload),
     Situation("two-strong-fields", Advice.anyCycle),
   ]

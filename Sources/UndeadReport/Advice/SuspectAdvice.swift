@@ -45,9 +45,13 @@ extension Advice {
 
   static func heldBySource(_ facts: LeakFacts) -> String? {
     guard facts.heldBy == .dispatchSource else { return nil }
+    let handlers =
+      facts.handlers.count > 1
+      ? "the \(facts.handlers.joined(separator: " and the ")) of the dispatch source capture"
+      : "the handler of the dispatch source captures"
     return
-      "the handler of the dispatch source captures the object that holds the source\(field(facts)): capture `self` "
-      + "weakly, and call cancel() when the owner goes away"
+      "\(handlers) the object that holds the source\(field(facts)): capture `self` "
+      + "weakly\(facts.handlers.count > 1 ? " in each" : ""), and call cancel() when the owner goes away"
   }
 
   static func heldByObserver(_ facts: LeakFacts) -> String? {
@@ -106,7 +110,8 @@ extension Advice {
   static func timerOfDeadOwner(_ facts: LeakFacts) -> String? {
     guard facts.heldBy == .timerOfDeadOwner else { return nil }
     return "the object that the timer fires for is gone, and did not stop it: "
-      + (facts.handles ?? DeadOwnerHandles()).remedy("timer", by: facts.mentions(KnownTypes.isTimer) ? "invalidate" : "cancel")
+      + (facts.handles ?? DeadOwnerHandles()).remedy(
+        "timer", by: facts.mentions(KnownTypes.isTimer) ? "invalidate" : "cancel")
   }
 
   static func observerOfDeadOwner(_ facts: LeakFacts) -> String? {

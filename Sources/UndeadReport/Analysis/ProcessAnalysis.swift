@@ -257,7 +257,7 @@ struct ProcessAnalysis {
     let allocated = nodes.first { snapshot.nodes[$0].stack != Snapshot.none }
     let package = references.package
     let stack = package == nil ? nil : startOfUser(nodes, leak, finder)
-    return LeakFacts(
+    var facts = LeakFacts(
       isCycle: !leak.cycle.isEmpty, references: Array(references.prefix(64)),
       lazyFields: Set(leak.cycle.filter(names.isLazy).map(names.label)), rootType: names.type(of: leak.root),
       rootRole: names.role(of: leak.root), foreignHolder: finder.foreignHolder[leak.root].map(names.type),
@@ -267,6 +267,18 @@ struct ProcessAnalysis {
       allocation: frames.backtrace(stack ?? allocated.map { snapshot.nodes[$0].stack } ?? record.stack),
       package: package ?? frames.packages.package(ofType: names.type(of: leak.root)),
       suspended: explained.map { frames.backtrace(snapshot.nodes[$0].explanation) })
+    facts.alsoCaptured = otherCaptures(leak, finder)
+    return facts
+  }
+
+  /// What the closure of a cycle captures besides, and leads back as well: without the one the other keeps them.
+  private mutating func otherCaptures(_ leak: LeakInstance, _ finder: LeakFinder) -> [String] {
+    let contexts = leak.cycle.indices.filter { names.role(of: finder.graph.source(of: leak.cycle[$0])) == .context }
+    guard contexts.count == 1, let place = contexts.first, leak.cycle.count > 1 else { return [] }
+    let before = snapshot.edges[leak.cycle[place == 0 ? leak.cycle.count - 1 : place - 1]]
+    return chain.otherCaptures(besides: leak.cycle[place], names)
+      .filter { finder.components.component[Int(snapshot.edges[$0].to)] == Int32(leak.component) }
+      .map { chain.captureName($0, of: before.function, names, &frames) }
   }
 
   private static let startLimit = 200

@@ -78,7 +78,8 @@ struct SuspectBuilder {
           for: kind, holdsBack: holdsBack, suspended: suspended, path: path, isOfFrame: isOfFrame(path, references),
           isOfContinuation: path.contains {
             KnownTypes.holdsContinuation($0) && $0.package == nil && !$0.type.hasPrefix("Swift.Async")
-          }, handles: handles),
+          }, handlers: references?.holders.filter { $0.type == "dispatch source refs" }.map(\.field) ?? [],
+          handles: handles),
       test: test)
     if isWeak, !back.isEmpty { suspect.holdsBackWeakly = true }
     suspect.references = references

@@ -19,6 +19,7 @@ enum FieldName {
     "__completion": (["Foundation."], "completionBlock"),
     "_block": (["Foundation.BlockOperation", "Dispatch.DispatchWorkItem"], "block"),
     "_fire": (["Foundation.Timer"], "block"),
+    "_main": (["Foundation.Thread"], "block"),
     "state": (["Swift.AsyncStream<", "Swift.AsyncThrowingStream<"], "onTermination"),
   ]
 

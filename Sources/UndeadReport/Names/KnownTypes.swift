@@ -3,6 +3,18 @@ enum KnownTypes {
   /// Not a type that somebody declares in one: `(extension in M):Foundation.Timer.Publisher`.
   static func isTimer(_ type: String) -> Bool { type == "Foundation.Timer" || type == "CFRunLoopTimer" }
 
+  private static let foundationCollections = [
+    "NSMutableArray", "NSArray", "NSMutableDictionary", "NSDictionary", "NSMutableSet", "NSSet", "NSMutableOrderedSet",
+    "NSOrderedSet", "NSCountedSet", "NSCache<", "NSHashTable<", "NSMapTable<",
+  ]
+
+  /// True for a collection that Foundation declares as a class.
+  static func isFoundationCollection(_ type: String) -> Bool {
+    guard type.hasPrefix("Foundation.NS") else { return false }
+    let name = type.dropFirst("Foundation.".count)
+    return foundationCollections.contains { $0.hasSuffix("<") ? name.hasPrefix($0) : name == $0 }
+  }
+
   private static let centers = [
     // Where it lies depends on the version of Foundation; before 6.2, a class of its own held the block.
     "FoundationEssentials.NotificationCenter", "Foundation.NotificationCenter", "Foundation.NSNotificationReceiver",

@@ -48,7 +48,7 @@ struct ReferenceChain {
       result.captures = frames.name(ofCapture: 0, at: function)
     }
     if let closure = result.closure, result.captures == nil, let last = edges.last,
-      capturesSelf(closure, Int(snapshot.edges[last].to), names)
+      capturesSelf(closure, Int(snapshot.edges[last].to), names), isOnlyOneOfItsType(last, names)
     {
       result.captures = "self"
     }
@@ -124,6 +124,29 @@ struct ReferenceChain {
     guard !label.isEmpty else { return }
     let text = label.hasPrefix("[") || label.hasPrefix(".") ? label : "." + label
     if let captures = reference.captures { reference.captures = captures + text } else { reference.field += text }
+  }
+
+  /// What else a context captures strongly, by edge.
+  func otherCaptures(besides edge: Int, _ names: NodeNames) -> [Int] {
+    let context = snapshot.edges[edge].from
+    guard names.role(of: Int(context)) == .context else { return [] }
+    let first = snapshot.edges.partitioningIndex { $0.from >= context }
+    return snapshot.edges[first...].indices.prefix { snapshot.edges[$0].from == context }.filter {
+      snapshot.edges[$0].isStrong && snapshot.edges[$0].to != snapshot.edges[edge].to
+    }
+  }
+
+  /// Name of what a closure captures, as far as it is known; else its type.
+  func captureName(_ edge: Int, of function: UInt64, _ names: NodeNames, _ frames: inout FrameNames) -> String {
+    let label = names.label(of: edge)
+    return Self.capture(label, frames.name(ofCapture: Self.number(label), at: function))
+      ?? TypeName.unspecialized(names.type(of: Int(snapshot.edges[edge].to)))
+  }
+
+  /// Where a closure captures two objects of one type, either may be `self`.
+  private func isOnlyOneOfItsType(_ edge: Int, _ names: NodeNames) -> Bool {
+    let type = names.type(of: Int(snapshot.edges[edge].to))
+    return !otherCaptures(besides: edge, names).contains { names.type(of: Int(snapshot.edges[$0].to)) == type }
   }
 
   /// True if what a closure leads to is an object of the type in whose member the closure stands.

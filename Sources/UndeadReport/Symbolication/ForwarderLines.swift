@@ -43,7 +43,7 @@ enum ForwarderLines {
       }
     }
     for (owner, answer) in zip(owners, tool.answers(to: requests).locations) {
-      guard let found = answer?.first(where: { owner.closure.hasPrefix($0.function) && !$0.function.isEmpty }),
+      guard let found = answer?.first(where: { isMaker($0.function, of: owner.closure) }),
         let file = found.line == nil ? found.startFile : found.file, let line = found.line ?? found.startLine,
         var known = images[owner.image].locations[owner.address], let last = known.indices.last,
         known[last].line == nil || (known[last].isNear && isStart(known[last], of: found))
@@ -53,6 +53,14 @@ enum ForwarderLines {
       known[last].isNear = true
       images[owner.image].locations[owner.address] = known
     }
+  }
+
+  /// True for the function around a closure, or a copy of it for other types.
+  private static func isMaker(_ function: String, of closure: String) -> Bool {
+    guard function.hasPrefix("$s") else { return false }
+    if closure.hasPrefix(function) { return true }
+    let name = FunctionName.withoutThunks(Demangler.readable(function))
+    return FunctionName.withoutThunks(Demangler.readable(closure)).hasSuffix(" in \(name)")
   }
 
   /// True if no more than the start of the function is known so far.

@@ -1,11 +1,14 @@
-// Tasks and timers that go on for an object that is gone. Those that end by themselves, or whose owner lives, are nothing.
+// Tasks, timers and observers that go on for an object that is gone. Those that end by themselves, or whose owner lives, are nothing.
 // EXPECT suspect kind=taskOfDeadOwner count=3 advice=`polling`
 // EXPECT suspect kind=taskOfDeadOwner count=2 advice=keep
 // EXPECT suspect kind=timerOfDeadOwner count=2 advice=`timers`
 // EXPECT suspect kind=timerOfDeadOwner count=1 advice=keep
+// EXPECT suspect kind=timerOfDeadOwner count=1 advice=invalidate
+// EXPECT suspect kind=observerOfDeadOwner count=2 advice=`token`
 // FLAGS -parse-as-library
 // HEADER ../Support/waiting.h
 import Dispatch
+import Foundation
 
 nonisolated(unsafe) var kept: [AnyObject] = []
 nonisolated(unsafe) var feeds: [AsyncStream<Int>.Continuation] = []
@@ -70,6 +73,34 @@ final class Counted: @unchecked Sendable {
   }
 }
 
+final class Listener: @unchecked Sendable {
+  var heard = 0
+  var token: (any NSObjectProtocol)?
+  var timer: Timer?
+  func listen() {
+    token = NotificationCenter.default.addObserver(forName: Notification.Name("a"), object: nil, queue: nil) {
+      [weak self] _ in self?.heard += 1
+    }
+  }
+  func tick(repeats: Bool, isKept: Bool = true) {
+    let timer = Timer(timeInterval: 600, repeats: repeats) { [weak self] _ in self?.heard += 1 }
+    RunLoop.main.add(timer, forMode: .default)
+    if isKept { self.timer = timer } else { timer.invalidate() }
+    kept.append(timer)
+  }
+}
+
+@inline(never) func listen() {
+  let living = Listener()
+  kept.append(living)
+  living.listen()
+  living.tick(repeats: true)
+  for _ in 0..<2 { Listener().listen() }
+  Listener().tick(repeats: true)
+  Listener().tick(repeats: false)
+  Listener().tick(repeats: true, isKept: false)
+}
+
 final class Typed<Element: Sendable>: @unchecked Sendable {
   var last: Element?
   func follow(_ stream: AsyncStream<Element>) {
@@ -100,6 +131,7 @@ final class Typed<Element: Sendable>: @unchecked Sendable {
 @main struct Main {
   static func main() async throws {
     start()
+    listen()
     wait_until_waiting(9)
   }
 }

@@ -19,6 +19,18 @@ final class Connection {
   init(_ fd: Int32) { self.fd = fd }
 }
 
+final class Job {
+  var steps = 0
+}
+
+@inline(never) func work() {
+  let job = Job()
+  while true {
+    sleep(1000)
+    job.steps += 1
+  }
+}
+
 struct FileDescriptor { let rawValue: CInt }
 
 final class Log {
@@ -63,6 +75,7 @@ func open(_ count: Int) {
     thread.name = "worker-\(number)"
     thread.start()
   }
+  Thread.detachNewThread { work() }
   usleep(50_000)
 }
 
