@@ -55,11 +55,6 @@ static uint32_t scope_of(const undead_named_blocks *named, bool (*is_wanted)(uin
   return scope;
 }
 
-uintptr_t undead_left_metadata_of_blocks(const undead_module *dispatch) {
-  const undead_module *blocks = undead_left_library("/libBlocksRuntime.so");
-  return undead_symbol_address(blocks ? blocks : dispatch, "_NSConcreteMallocBlock", NULL);
-}
-
 // What runs on a thread of a pool counts if a block started it: the thread itself stays.
 static bool note_pool(const undead_module *dispatch, const undead_named_blocks *named, undead_left_work *work) {
   bool called = false;

@@ -33,6 +33,11 @@ const undead_module *undead_left_library(const char *name) {
   return NULL;
 }
 
+uintptr_t undead_left_metadata_of_blocks(const undead_module *dispatch) {
+  const undead_module *blocks = undead_left_library("/libBlocksRuntime.so");
+  return undead_symbol_address(blocks ? blocks : dispatch, "_NSConcreteMallocBlock", NULL);
+}
+
 static bool read_words(uintptr_t address, void *words, size_t size) { return undead_copy_memory(address, words, size); }
 
 static bool is_task(uintptr_t isa) {
