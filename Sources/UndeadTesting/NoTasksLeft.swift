@@ -3,8 +3,8 @@ import Undead
 
 /// Records an issue if something that the body starts has not ended soon after it.
 ///
-/// That is: tasks, also detached ones; timers of libdispatch, and calls that `asyncAfter` is to make; threads, if no other
-/// checked test runs at the same time. The issue has the place where each waits, and what to do about it.
+/// That is: tasks, also detached ones; timers of libdispatch, and calls that `asyncAfter` is to make; blocks
+/// that run on a queue; threads. What a test that runs at the same time may have started is a note only. The issue has the place where each waits, and what to do about it.
 ///
 /// ```swift
 /// await assertNoTasksLeft {

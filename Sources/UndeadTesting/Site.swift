@@ -16,6 +16,8 @@ struct Site: AssertionSite {
 
   static var isToldAtProcessEnd: Bool { !isOutsideOfTests }
 
+  static var hasTestsBeside: Bool { !isOutsideOfTests && !CommandLine.arguments.contains("--no-parallel") }
+
   /// True where a test of XCTest may run: a file that imports both libraries calls the functions of this one.
   private static var isOutsideOfTests: Bool { Test.current == nil && OtherTestLibrary.isLinked }
 

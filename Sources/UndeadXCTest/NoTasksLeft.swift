@@ -7,8 +7,8 @@ import XCTest
 /// assertNoTasksLeft { model.load(); model.stop() }
 /// ```
 ///
-/// That is: tasks, also detached ones; timers of libdispatch, and calls that `asyncAfter` is to make; threads, if no other
-/// check runs at the same time. The failure has the place where each waits, and what to do about it.
+/// That is: tasks, also detached ones; timers of libdispatch, and calls that `asyncAfter` is to make; blocks
+/// that run on a queue; threads, if no other check runs at the same time. The failure has the place where each waits, and what to do about it.
 ///
 /// - Parameters:
 ///   - grace: how long it may take to end after the body, once no task of it waits for a thread (10 s at most). Only a

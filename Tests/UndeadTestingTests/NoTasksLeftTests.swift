@@ -21,6 +21,21 @@ private func expectLeft(_ words: String, _ body: () -> Void) {
   }
 }
 
+private func stay(_ hasBegun: DispatchSemaphore) {
+  hasBegun.signal()
+  DispatchSemaphore(value: 0).wait()
+}
+
+private func expectRunning(
+  _ words: String = "block on a queue", _ start: (_ run: @escaping @Sendable () -> Void) -> Void
+) {
+  expectLeft("\(words) that still runs in UndeadTestingTests.stay") {
+    let hasBegun = DispatchSemaphore(value: 0)
+    start { stay(hasBegun) }
+    hasBegun.wait()
+  }
+}
+
 /// What is started must end: by the state that the message names, and by the place.
 @Suite struct NoTasksLeftTests {
   /// In a process of its own: the tasks need threads while this one waits for them.
@@ -60,6 +75,19 @@ private func expectLeft(_ words: String, _ body: () -> Void) {
     }
     for timer in timers { timer.cancel() }
     expectLeft("asyncAfter") { DispatchQueue.global().asyncAfter(deadline: .now() + 1000) {} }
+  }
+
+  /// In processes of their own: the threads stay.
+  @Test func blocksThatRun() async {
+    await #expect(processExitsWith: .success) {
+      expectRunning { run in DispatchQueue.global().async(execute: run) }
+      expectRunning { run in DispatchQueue(label: "serial").async(execute: DispatchWorkItem(block: run)) }
+      expectRunning { run in OperationQueue().addOperation(run) }
+    }
+  }
+
+  @Test func threadsThatRun() async {
+    await #expect(processExitsWith: .success) { expectRunning("thread") { run in Thread.detachNewThread(run) } }
   }
 
   /// A sleep that is cancelled leaves a task of the runtime behind, until its time has come.

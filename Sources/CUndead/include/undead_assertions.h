@@ -34,17 +34,19 @@ bool undead_scope_may_have_leaks(uint32_t scope, uint32_t mark, const void *hold
 typedef struct {
   uint32_t kind;           // UNDEAD_LEFT_*
   uint32_t status;         // of a task: the flags of its status
-  uint32_t scope;          // as undead_scope_of_block returns it; of no thread
+  uint32_t scope;          // as undead_scope_of_block returns it; 0 for a thread of which it is not known
   uint32_t frame_count;
-  uintptr_t frames[UNDEAD_LEFT_FRAMES];   // where a task waits, where a timer or call was made, what a thread does
+  uintptr_t frames[UNDEAD_LEFT_FRAMES];   // where a task waits, where a timer or call was made, what a thread or block does
 } undead_left_work;
 #define UNDEAD_LEFT_TASK 1u
 #define UNDEAD_LEFT_TIMER 2u
 #define UNDEAD_LEFT_CALL 3u      // asyncAfter
 #define UNDEAD_LEFT_THREAD 4u
+#define UNDEAD_LEFT_BLOCK 5u     // that runs on a queue
 
 // Tasks that have not ended, and timers and delayed calls of libdispatch that are to come, of what was allocated in scopes since `mark`:
-// at most `max`. The program goes on meanwhile. Returns their number.
+// at most `max`. One entry of UNDEAD_LEFT_BLOCK says that there are blocks of C, which may run. The program goes on meanwhile. Returns
+// their number.
 uint32_t undead_left_work_since(uint32_t mark, undead_left_work *list, uint32_t max);
 
 // The image that code lies in, for the names of its functions; false if it is in none.
@@ -55,7 +57,7 @@ typedef struct {
 } undead_left_module;
 bool undead_left_module_of(uintptr_t address, undead_left_module *module);
 
-// True for a thread that runs code of the program, and is none of a pool.
+// True for a thread that runs code of the program; for one of a pool, if a block of C brought it there whose scope is known.
 bool undead_left_thread(int32_t tid, undead_left_work *work);
 
 // Writes what undead_scope_of_block returns for blocks that the last look for leaks found alive, but only from the stacks

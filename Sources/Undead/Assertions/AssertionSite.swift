@@ -15,6 +15,8 @@ package protocol AssertionSite {
   /// Whether the end of the process says what a check here did not find. The library must have released what it
   /// keeps of its tests by then.
   static var isToldAtProcessEnd: Bool { get }
+  /// True if tests that are not checked may run at the same time.
+  static var hasTestsBeside: Bool { get }
   /// What the author of the test says about the assertion; may be empty.
   var comment: String { get }
   /// Reports to the test library, or in its output.
@@ -39,6 +41,7 @@ extension AssertionSite {
   package var session: DetectionSession { .process }
   package var scopeName: String { "assertNoLeaks" }
   package static var isToldAtProcessEnd: Bool { false }
+  package static var hasTestsBeside: Bool { false }
   package var comment: String { "" }
   package func attach(_ report: LeakReport) {}
   package func doubt(about object: TrackedObject, _ leak: Leak) -> String? { nil }

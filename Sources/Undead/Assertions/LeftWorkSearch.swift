@@ -2,25 +2,33 @@ import CUndead
 import Foundation
 import UndeadReport
 
-/// Finds what was started in a scope and has not ended: tasks, timers and calls of libdispatch, threads.
+/// Finds what was started in a scope and has not ended: tasks, timers and calls of libdispatch, blocks that run, threads.
 struct LeftWorkSearch {
   private let scope: AllocationScope
+  private let hasTestsBeside: Bool
   private let threads: Set<Int32>
   private static let most = 256
   /// How long tasks that only wait for their turn may need, where other tests keep all threads busy.
   fileprivate static let patience = Duration.seconds(10)
 
   /// Before the scope runs.
-  init(_ scope: AllocationScope) {
+  init(_ scope: AllocationScope, hasTestsBeside: Bool) {
     self.scope = scope
+    self.hasTestsBeside = hasTestsBeside
     threads = AllocationScope.outsideOfAll { Self.threads() }
   }
 
-  /// True as soon as everything that is left has had its turn.
-  fileprivate var isSettled: Bool { !left().contains { $0.isRunning || $0.isQueued } }
+  /// True as soon as every task that is left has had its turn.
+  fileprivate var isSettled: Bool { !left().contains { $0.isOwn && ($0.isRunning || $0.isQueued) } }
 
   /// What is left now.
-  func left() -> [LeftWork] { AllocationScope.outsideOfAll { work() + (isAlone ? newThreads() : []) } }
+  func left() -> [LeftWork] {
+    AllocationScope.outsideOfAll {
+      let found = work()
+      let mayRun = found.contains(where: \.mayRun)
+      return found + onThreads(mayRun ? Self.threads() : Self.threads().subtracting(threads))
+    }
+  }
 
   /// The message of a failed test for what is left.
   func message(_ left: [LeftWork], directory: String) -> String {
@@ -52,22 +60,26 @@ struct LeftWorkSearch {
     let found = [undead_left_work](unsafeUninitializedCapacity: Self.most) { buffer, count in
       count = Int(undead_left_work_since(scope.mark, buffer.baseAddress, UInt32(Self.most)))
     }
-    let relations = scope.session.scopes.relations
     return found.compactMap { work in
-      let isOwn = relations.innermost(of: [scope.number], around: relations.scope(work.scope)) == scope.number
-      return isOwn ? LeftWork(work) : nil
+      isOwn(work.scope).flatMap { LeftWork(work, isOwn: $0) }
     }
   }
 
-  /// Of several scopes at a time nobody knows whose a thread is.
-  private var isAlone: Bool {
-    scope.session.scopes.relations.scope(scope.number | UInt32(UNDEAD_SCOPE_SOLE)) == scope.number
+  /// Nil for what is of another scope, or of several at a time; false if a test without a scope may have started it, too.
+  private func isOwn(_ mark: UInt32) -> Bool? {
+    let relations = scope.session.scopes.relations
+    guard relations.innermost(of: [scope.number], around: relations.scope(mark)) == scope.number else { return nil }
+    return !hasTestsBeside || mark & UInt32(UNDEAD_SCOPE_SOLE) == 0
   }
 
-  private func newThreads() -> [LeftWork] {
-    Self.threads().subtracting(threads).sorted().compactMap { thread in
+  private func onThreads(_ wanted: Set<Int32>) -> [LeftWork] {
+    wanted.sorted().compactMap { thread in
       var work = undead_left_work()
-      return undead_left_thread(thread, &work) ? LeftWork(work) : nil
+      guard undead_left_thread(thread, &work) else { return nil }
+      let isNew = !threads.contains(thread)
+      // A thread whose scope is not known is that of the only one there is.
+      let mark = work.scope == 0 && isNew ? scope.number | UInt32(UNDEAD_SCOPE_SOLE) : work.scope
+      return isOwn(mark).flatMap { LeftWork(work, isOwn: $0) }
     }
   }
 
@@ -77,12 +89,12 @@ struct LeftWorkSearch {
 }
 
 extension LeftWork {
-  fileprivate init?(_ work: undead_left_work) {
+  fileprivate init?(_ work: undead_left_work, isOwn: Bool) {
     guard let kind = Kind(rawValue: work.kind) else { return nil }
     let frames = withUnsafeBytes(of: work.frames) { bytes in
       bytes.bindMemory(to: UInt.self).prefix(Int(work.frame_count)).map { UInt64($0) }
     }
-    self.init(kind: kind, status: work.status, frames: frames)
+    self.init(kind: kind, status: work.status, frames: frames, isOwn: isOwn)
   }
 }
 
@@ -96,7 +108,7 @@ extension AssertionSite {
       return try body()
     }
     let scope = AllocationScope.outsideOfAll { AllocationScope("assertNoTasksLeft", in: session) }
-    let search = LeftWorkSearch(scope)
+    let search = LeftWorkSearch(scope, hasTestsBeside: Self.hasTestsBeside)
     defer {
       _ = Patience.wait(LeftWorkSearch.patience) { search.isSettled }
       if !Patience.wait(grace, until: { search.left().isEmpty }) { tell(search) }
@@ -113,7 +125,7 @@ extension AssertionSite {
       return try await body()
     }
     let scope = AllocationScope.outsideOfAll { AllocationScope("assertNoTasksLeft", in: session) }
-    let search = LeftWorkSearch(scope)
+    let search = LeftWorkSearch(scope, hasTestsBeside: Self.hasTestsBeside)
     let outcome = await Result(of: { () async throws(Failure) in try await scope.run(body) })
     _ = await Patience.wait(LeftWorkSearch.patience) { search.isSettled }
     if !(await Patience.wait(grace, until: { search.left().isEmpty })) { tell(search) }
@@ -121,9 +133,15 @@ extension AssertionSite {
   }
 
   private func tell(_ search: LeftWorkSearch) {
-    let left = search.left()
-    // It has ended just now.
-    if left.isEmpty { return }
+    let all = search.left()
+    let left = all.filter { $0.isOwn && !$0.mayRun }
+    if left.isEmpty {
+      if all.contains(where: { !$0.isOwn && !$0.isRunning && !$0.isQueued && !$0.mayRun }) {
+        skip("something was started meanwhile that has not ended, by it or by a test that runs at the same time")
+      }
+      // Else it has ended just now.
+      return
+    }
     // They may end, and what waits for them: a test that blocks a thread of the pool may itself be what they wait for.
     if left.contains(where: \.isQueued), !left.contains(where: \.isRunning) {
       let seconds = LeftWorkSearch.patience.components.seconds

@@ -5,7 +5,7 @@ package struct HeapPathTeller {
   private let heap: LoadedHeap
   /// The blocks and references of the paths, as a snapshot would have them.
   private var snapshot: Snapshot
-  private var roots: [(node: Int, first: Int, worth: PathWorth)] = []
+  private var roots: [(node: Int, first: Int, worth: PathWorth, isSleep: Bool)] = []
   private var ends: [Int] = []
 
   package init(_ heap: LoadedHeap) {
@@ -21,14 +21,15 @@ package struct HeapPathTeller {
     let paths = resumption ? heap.resumptions : heap.paths
     // Where the middle is left out, a reference leads from one end of the gap to the other.
     let path = paths.toldPath(to: block)
-    let edges = path.edges
+    let recorded = resumption ? heap.recordsOfSleep(path.edges) : nil
+    let edges = path.edges.dropFirst(recorded ?? 0)
     let first = edges.first.map { heap.graph.source(of: $0) } ?? block
     var from = addNode(first)
     let firstNode = from
     let firstStep = UInt32(snapshot.steps.count)
-    for (number, edge) in edges.enumerated() {
+    for (number, edge) in zip(edges.indices, edges) {
       let to = addNode(
-        number + 1 < edges.count ? heap.graph.source(of: edges[number + 1]) : Int(heap.graph.targets[edge]))
+        number + 1 < edges.endIndex ? heap.graph.source(of: edges[number + 1]) : Int(heap.graph.targets[edge]))
       let place = heap.graph.place(edge)
       snapshot.edges.append(
         .init(
@@ -41,7 +42,7 @@ package struct HeapPathTeller {
       .init(
         rootKind: 0, firstNode: firstNode, firstStep: firstStep, stepCount: UInt32(edges.count), endNode: from))
     ends.append(block)
-    roots.append((path.root, first, paths.worth(of: block)))
+    roots.append((path.root, first, paths.worth(of: block), recorded != nil))
   }
 
   private mutating func addNode(_ block: Int) -> Snapshot.Index {
@@ -69,9 +70,27 @@ package struct HeapPathTeller {
   }
 
   private func root(_ number: Int) -> PathStep.Root? {
-    let (node, first, worth) = roots[number]
+    let (node, first, worth, isSleep) = roots[number]
+    if isSleep { return PathStep.Root(kind: "task", name: "timer of Task.sleep", evidence: worth.evidence) }
     guard node != heap.dominators.nodes.unreachable else { return nil }
     let (kind, name) = heap.root(ofNode: node, holding: first)
     return PathStep.Root(kind: kind, name: name, evidence: worth.evidence)
+  }
+}
+
+extension LoadedHeap {
+  /// How many references at the beginning of a path are those of the runtime for a sleep: from libdispatch's timer to the task that
+  /// the runtime makes for it, and on to the task that sleeps. Nil for other paths.
+  fileprivate func recordsOfSleep(_ edges: [Int]) -> Int? {
+    func isTask(_ block: Int) -> Bool { types.groups[group(block)].kind == .task }
+    guard let first = edges.firstIndex(where: { isTask(Int(graph.targets[$0])) }),
+      typeName(graph.source(of: edges[first])) == "dispatch source refs", field(edges[first]) == "event handler",
+      edges[..<first].allSatisfy({ typeName(graph.source(of: $0)).hasPrefix("dispatch source") })
+    else { return nil }
+    let next = first + 2
+    guard next < edges.count, typeName(graph.source(of: edges[next])) == TaskProgress.contextOfSleep else {
+      return first + 1
+    }
+    return edges[next...].firstIndex { isTask(Int(graph.targets[$0])) }.map { $0 + 1 } ?? first + 1
   }
 }

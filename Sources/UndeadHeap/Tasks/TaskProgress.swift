@@ -169,7 +169,8 @@ package struct TaskProgress {
     return nil
   }
 
-  private static let contextOfSleep = "closure context (captures Swift.UnsafeSleepStateToken)"
+  /// What the closure of a task that the runtime makes for a sleep is.
+  static let contextOfSleep = "closure context (captures Swift.UnsafeSleepStateToken)"
 
   private func sleeper(_ edge: Int, in block: Int, _ sleeps: (Int) -> Bool) -> Int? {
     guard let task = waiting(Int(heap.graph.targets[edge])), tasks[task].dependency == .continuation,

@@ -5,6 +5,8 @@ package struct LeftWork: Sendable, Hashable {
   package enum Kind: UInt32, Sendable {
     case task = 1
     case timer, call, thread
+    /// A block of a queue that runs.
+    case block
   }
 
   package var kind: Kind
@@ -12,15 +14,20 @@ package struct LeftWork: Sendable, Hashable {
   package var status: UInt32
   /// Return addresses.
   package var frames: [UInt64]
+  /// False for what another test may have started that runs at the same time.
+  package var isOwn: Bool
   /// True for a task that has a thread: it may end by itself.
   package var isRunning: Bool { kind == .task && status & TaskState.Flag.running != 0 }
+  /// True for a block of which nobody knows whether it runs, or will: the program may keep it for something else.
+  package var mayRun: Bool { kind == .block && frames.isEmpty }
   /// True for a task that waits for its turn: nobody can say whether it ends when it has had one.
   package var isQueued: Bool { kind == .task && !isRunning && status & TaskState.Flag.enqueued != 0 }
 
-  package init(kind: Kind, status: UInt32 = 0, frames: [UInt64]) {
+  package init(kind: Kind, status: UInt32 = 0, frames: [UInt64], isOwn: Bool = true) {
     self.kind = kind
     self.status = status
     self.frames = frames
+    self.isOwn = isOwn
   }
 }
 
@@ -67,6 +74,7 @@ extension FailureText {
         "call that is still to come (asyncAfter), made", "keep it as a DispatchWorkItem, and cancel() it at the end"
       )
     case .thread: return ("thread that still runs", "have it end, and wait for that")
+    case .block: return ("block on a queue that still runs", "have it end, and wait for that")
     case .task: break
     }
     let own = backtrace.firstOwnFrame

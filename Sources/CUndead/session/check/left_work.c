@@ -1,7 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-// What a scope started and has not ended: tasks, timers and calls of libdispatch, threads. It looks at the records of blocks and at a few
-// words of each, read by the kernel: the program runs meanwhile, and may free them.
+// What a scope started and has not ended: tasks, timers and calls of libdispatch; threads are in left_threads.c. It looks at the records of
+// blocks and at a few words of each, read by the kernel: the program runs meanwhile, and may free them.
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -9,6 +9,7 @@
 #include "record/scopes.h"
 #include "runtime/abi.h"
 #include "runtime/layout.h"
+#include "session/check/left_work.h"
 #include "undead_assertions.h"
 #include "undead_backtraces.h"
 #include "unwind/backtrace.h"
@@ -22,30 +23,35 @@ typedef struct {
   undead_left_work *list;
   uint32_t count, max;
   uintptr_t source, timer, after;   // the first words of a source of libdispatch, and of what it owns
+  uintptr_t block;                  // the first word of a block of C
+  bool has_block;
 } work_search;
 
-static const undead_module *libdispatch(void) {
+const undead_module *undead_left_library(const char *name) {
   for (size_t i = 0; i < undead_module_count(); i++)
-    if (strstr(undead_module_at(i)->path, "/libdispatch.so")) return undead_module_at(i);
+    if (strstr(undead_module_at(i)->path, name)) return undead_module_at(i);
   return NULL;
+}
+
+uintptr_t undead_left_metadata_of_blocks(const undead_module *dispatch) {
+  const undead_module *blocks = undead_left_library("/libBlocksRuntime.so");
+  return undead_symbol_address(blocks ? blocks : dispatch, "_NSConcreteMallocBlock", NULL);
 }
 
 static bool read_words(uintptr_t address, void *words, size_t size) { return undead_copy_memory(address, words, size); }
 
-static bool is_task(uintptr_t block) {
-  uintptr_t isa;
-  return &_swift_concurrency_debug_asyncTaskMetadata && read_words(block, &isa, sizeof isa)
-    && isa == (uintptr_t)_swift_concurrency_debug_asyncTaskMetadata;
+static bool is_task(uintptr_t isa) {
+  return &_swift_concurrency_debug_asyncTaskMetadata && isa == (uintptr_t)_swift_concurrency_debug_asyncTaskMetadata;
 }
 
-static bool is_of_program(uintptr_t frame) {
+bool undead_left_is_of_program(uintptr_t frame) {
   const undead_module *module = undead_module_of(frame - 1);
   return module && !module->toolchain;
 }
 
-static bool note_task(uintptr_t block, undead_left_work *work) {
+static bool note_task(uintptr_t block, uintptr_t first, undead_left_work *work) {
   uint32_t status;
-  if (!is_task(block) || !read_words(block + ABI_TASK_STATUS, &status, sizeof status)) return false;
+  if (!is_task(first) || !read_words(block + ABI_TASK_STATUS, &status, sizeof status)) return false;
   undead_node node = {.address = block, .kind = UNDEAD_KIND_TASK, .state = UNDEAD_STATE_LIVE};
   undead_scan_result result = {.nodes = &node, .node_count = 1};
   work->kind = UNDEAD_LEFT_TASK;
@@ -55,7 +61,7 @@ static bool note_task(uintptr_t block, undead_left_work *work) {
   if (work->status & (ABI_TASK_RUNNING | ABI_TASK_ENQUEUED)) return true;
   // The runtime has a task of its own for each sleep, which stays when the sleep is cancelled.
   for (uint32_t i = 0; i < work->frame_count; i++)
-    if (is_of_program(work->frames[i])) return true;
+    if (undead_left_is_of_program(work->frames[i])) return true;
   return false;
 }
 
@@ -71,17 +77,17 @@ static bool is_made_by_program(const undead_left_work *work) {
   const undead_module *runtime =
     &_swift_concurrency_debug_asyncTaskMetadata ? undead_module_of((uintptr_t)_swift_concurrency_debug_asyncTaskMetadata) : NULL;
   for (uint32_t i = 0; i < work->frame_count; i++) {
-    if (is_of_program(work->frames[i])) return true;
+    if (undead_left_is_of_program(work->frames[i])) return true;
     if (runtime && undead_module_of(work->frames[i] - 1) == runtime) return false;
   }
   return false;
 }
 
-static bool note_source(const work_search *search, uintptr_t block, uint32_t backtrace, undead_left_work *work) {
+static bool note_source(const work_search *search, uintptr_t block, uintptr_t first, uint32_t backtrace, undead_left_work *work) {
   enum { STATE = 2 };
-  uintptr_t first, refs, words[ABI_SOURCE_HANDLERS / 8 + 1];
+  uintptr_t refs, words[ABI_SOURCE_HANDLERS / 8 + 1];
   uint32_t flags;
-  bool source = search->source && read_words(block, &first, sizeof first) && first == search->source
+  bool source = search->source && first == search->source
     && read_words(block + ABI_SOURCE_FLAGS, &flags, sizeof flags) && !(flags & ABI_SOURCE_CANCELLED)
     && read_words(block + ABI_SOURCE_REFS, &refs, sizeof refs) && read_words(refs, words, sizeof words);
   if (!source || !words[STATE] || (words[0] != search->timer && words[0] != search->after) || calls_job(words)) return false;
@@ -90,14 +96,23 @@ static bool note_source(const work_search *search, uintptr_t block, uint32_t bac
   return is_made_by_program(work);
 }
 
+// One is enough to say that threads of libdispatch have to be looked at.
+static bool note_block(work_search *search, uintptr_t first, undead_left_work *work) {
+  if (search->has_block || !search->block || first != search->block) return false;
+  work->kind = UNDEAD_LEFT_BLOCK;
+  return search->has_block = true;
+}
+
 static bool visit(void *context, uintptr_t block, uint32_t *word) {
   work_search *search = context;
   uint32_t backtrace = __atomic_load_n(word, __ATOMIC_ACQUIRE) & UNDEAD_WORD_BACKTRACE;
   uint32_t scope = undead_scope_of_backtrace(backtrace);
-  if (!scope) return true;
+  uintptr_t first;
+  if (!scope || !read_words(block, &first, sizeof first)) return true;
   undead_left_work *work = &search->list[search->count];
   *work = (undead_left_work){.scope = scope};
-  if (note_task(block, work) || note_source(search, block, backtrace, work)) search->count++;
+  if (note_task(block, first, work) || note_source(search, block, first, backtrace, work) || note_block(search, first, work))
+    search->count++;
   return search->count < search->max;
 }
 
@@ -106,8 +121,9 @@ uint32_t undead_left_work_since(uint32_t mark, undead_left_work *list, uint32_t 
   work_search search = {.list = list, .max = max};
   undead_lock_checks();   // a check renews the list of modules
   if (undead_module_count() == 0) undead_modules_refresh();
-  const undead_module *dispatch = libdispatch();
+  const undead_module *dispatch = undead_left_library("/libdispatch.so");
   if (dispatch) {
+    search.block = undead_left_metadata_of_blocks(dispatch);
     search.source = undead_symbol_address(dispatch, "__OS_dispatch_source_vtable", NULL);
     search.timer = undead_symbol_address(dispatch, "_dispatch_source_type_timer", NULL);
     search.after = undead_symbol_address(dispatch, "_dispatch_source_type_after", NULL);
@@ -125,18 +141,4 @@ bool undead_left_module_of(uintptr_t address, undead_left_module *module) {
   return true;
 }
 
-bool undead_left_thread(int32_t tid, undead_left_work *work) {
-  *work = (undead_left_work){.kind = UNDEAD_LEFT_THREAD};
-  work->frame_count = undead_thread_backtrace(tid, work->frames, UNDEAD_LEFT_FRAMES);
-  bool program = false;
-  undead_lock_checks();
-  const undead_module *dispatch = libdispatch();
-  for (uint32_t i = 0; i < work->frame_count; i++) {
-    program |= is_of_program(work->frames[i]);
-    // Threads of a pool stay.
-    if (dispatch && undead_module_of(work->frames[i] - 1) == dispatch) work->frame_count = 0;
-  }
-  undead_unlock_checks();
-  return program && work->frame_count;
-}
 #endif

@@ -1,8 +1,10 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-// The backtrace of a running thread. A helper process traces it: a signal would end its sleep or its wait early.
-#include "undead_backtraces.h"
+// The backtrace of a running thread, and the blocks that its stack names. A helper process traces it: a signal would end its sleep or its
+// wait early.
+#include "session/check/thread_backtrace.h"
 #include "record/mode.h"
+#include "record/registry.h"
 #include "session/check/check.h"
 #include "unwind/settings.h"
 #include "unwind/walk_x86_64.h"
@@ -19,7 +21,28 @@ typedef struct {
   int32_t tid;
   uint32_t count;
   uint32_t indices[UNDEAD_DEPTH_LIMIT];
+  undead_named_blocks *named;   // NULL: nobody asks
 } job;
+
+static void note_named(undead_named_blocks *named, uintptr_t word) {
+  const uint32_t *slot = word % 16 == 0 ? undead_registry_slot(word) : NULL;
+  if (!slot || !__atomic_load_n(slot, __ATOMIC_ACQUIRE)) return;
+  for (uint32_t i = 0; i < named->count; i++)
+    if (named->blocks[i] == word) return;
+  if (named->count < UNDEAD_NAMED_BLOCKS) named->blocks[named->count] = word;
+  named->count++;
+}
+
+// The stack of a thread of pthread_create ends where its record is.
+static void read_stack(const undead_stopped_thread *thread, undead_named_blocks *named) {
+  enum { MOST_BYTES = 1 << 20 };
+  named->count = 0;
+  for (int i = 0; i < UNDEAD_GENERAL_REGISTERS; i++) note_named(named, thread->general[i]);
+  named->whole = thread->sp < thread->tp && thread->tp - thread->sp <= MOST_BYTES;
+  if (!named->whole) return;
+  for (uintptr_t at = thread->sp & ~(uintptr_t)7; at < thread->tp; at += 8) note_named(named, *(const uintptr_t *)at);
+  named->whole = named->count <= UNDEAD_NAMED_BLOCKS;
+}
 
 static int look(void *context) {
   job *job = context;
@@ -29,6 +52,7 @@ static int look(void *context) {
     // It has not called anything: point behind its instruction, as a return address does.
     undead_frame frame = {thread->pc + 1, thread->sp, thread->general[UNDEAD_FP]};
     undead_walk(undead_thread_of(thread->tp), frame, job->indices, UNDEAD_DEPTH_LIMIT, &job->count);
+    if (job->named) read_stack(thread, job->named);
   }
   undead_ptrace_resume(&job->world);
   return 0;
@@ -44,14 +68,14 @@ static uint32_t capture(job *job, uintptr_t *frames, uint32_t max) {
   return count;
 }
 
-uint32_t undead_thread_backtrace(int32_t tid, uintptr_t *frames, uint32_t max) {
+uint32_t undead_thread_look(int32_t tid, uintptr_t *frames, uint32_t max, undead_named_blocks *named) {
   if (undead_record_mode < UNDEAD_RECORD_BACKTRACES || undead_stop_preference() == UNDEAD_STOP_SIGNALS) return 0;
   int saved_errno = errno;
   // Helpers run one at a time, and that of a check has the right of way.
   undead_check *check = undead_pc_table_prepare() ? undead_check_try_claim() : NULL;
   uint32_t count = 0;
   if (check) {
-    job job = {.tid = tid};
+    job job = {.tid = tid, .named = named};
     count = capture(&job, frames, max);
     undead_check_release(check);
   }
@@ -61,10 +85,12 @@ uint32_t undead_thread_backtrace(int32_t tid, uintptr_t *frames, uint32_t max) {
 
 #else
 
-uint32_t undead_thread_backtrace(int32_t tid, uintptr_t *frames, uint32_t max) {
-  (void)tid, (void)frames, (void)max;
+uint32_t undead_thread_look(int32_t tid, uintptr_t *frames, uint32_t max, undead_named_blocks *named) {
+  (void)tid, (void)frames, (void)max, (void)named;
   return 0;
 }
 
 #endif
+
+uint32_t undead_thread_backtrace(int32_t tid, uintptr_t *frames, uint32_t max) { return undead_thread_look(tid, frames, max, NULL); }
 #endif
