@@ -2,6 +2,7 @@
 #include "session/check/check.c"
 #include "session/check/facts_thread.c"
 #include "session/check/held_scopes.c"
+#include "session/check/left_threads.c"
 #include "session/check/left_work.c"
 #include "session/check/recheck.c"
 #include "session/check/refute.c"

@@ -4,4 +4,5 @@
 #include "scan/graph/graph_tables.c"
 #include "scan/graph/graph_tasks.c"
 #include "scan/graph/ranks.c"
+#include "scan/graph/stack_words.c"
 #include "scan/graph/stream.c"
