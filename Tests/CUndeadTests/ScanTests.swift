@@ -157,6 +157,24 @@ import Testing
     #expect(run.text.hasSuffix("disturbed 0\n"), "\(run.text)")
   }
 
+  /// Calls with a relative timeout that a stop interrupts are made again with the rest of it: none ends early, and none begins anew
+  /// with each of a thousand checks.
+  @Test(arguments: ["ptrace", "signals"], [[], ["copy"]]) func timeoutsEndBesideChecks(_ stop: String, _ mode: [String])
+    throws
+  {
+    let run = try ScanProgram.run(.release, ["timeouts"] + mode, stop: stop)
+    #expect(run.text == "9 of 9 ended\n")
+    #expect(run.status == 0)
+  }
+
+  /// A stop leaves no registers in memory that counts as a whole.
+  @Test(arguments: ["ptrace", "signals"], [[], ["copy"]]) func aStopKeepsNothingOnStacksOfFibers(
+    _ stop: String, _ mode: [String]
+  ) throws {
+    let run = try ScanProgram.run(.release, ["fiber"] + mode, stop: stop)
+    #expect(run.counts.map { $0["leaked"] } == [2001, 2001], "\(run.text)")
+  }
+
   @Test(arguments: ["ptrace", "signals"]) func goesOnWhenTheHelperIsKilled(_ stop: String) throws {
     let run = try ScanProgram.run(.release, ["helper-killed"], stop: stop)
     #expect(run.status == 0)

@@ -28,7 +28,22 @@ enum Interruption {
     again.rax = registers.orig_rax
     again.rip -= 2
     again.orig_rax = .max
+    if [232, 281].contains(registers.orig_rax) { again.r10 = rest(of: registers.r10) }
     if (try? thread.setRegisters(again)) != nil { thread.original = registers }
+  }
+
+  /// The rest of a time in milliseconds, with its end above it: `shorten_milliseconds` of `rest_of_time.c`. Else a call that is
+  /// looked at again and again would never end.
+  private static func rest(of timeout: UInt64) -> UInt64 {
+    let whole = Int32(truncatingIfNeeded: timeout)
+    guard whole > 0 else { return timeout }
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    let now = UInt32(truncatingIfNeeded: time.tv_sec * 1000 + time.tv_nsec / 1_000_000)
+    var end = UInt32(timeout >> 32)
+    var rest = Int32(bitPattern: end &- now)
+    if end == 0 || rest > whole || rest < -(1 << 20) { (end, rest) = (now &+ UInt32(whole), whole) }
+    return UInt64(max(end, 1)) << 32 | UInt64(max(rest, 0))
   }
 
   /// Before a thread goes on: a signal that came since ends the call, as it would have.

@@ -181,7 +181,9 @@ const char *undead_exit_obstacle(void) {
   return NULL;
 }
 
-void undead_restart_interrupted(void *context) { undead_restart_system_call(context); }
+void undead_restart_interrupted(void *context) {
+  undead_restart_system_call(context, contains(libc, (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP]));
+}
 #else
 bool undead_interrupted_safely(const void *context) {
   (void)context;

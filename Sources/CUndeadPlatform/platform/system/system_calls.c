@@ -1,6 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #include "platform/system/system_calls.h"
+#include "platform/system/rest_of_time.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/page.h"
 
@@ -45,7 +46,7 @@ static bool is_code_before(uintptr_t pc) {
   return pc % UNDEAD_PAGE >= LONGEST_CALL || undead_page_is_readable(pc - LONGEST_CALL);
 }
 
-void undead_restart_system_call(void *context) {
+void undead_restart_system_call(void *context, bool in_libc) {
   ucontext_t *interrupted = context;
   greg_t *registers = interrupted->uc_mcontext.gregs;
   uintptr_t pc = (uintptr_t)registers[REG_RIP];
@@ -53,15 +54,18 @@ void undead_restart_system_call(void *context) {
   long number = system_call_number((const uint8_t *)pc);
   // The descriptor of close() is gone, whatever it says.
   if (number < 0 || number == SYS_close || has_pending_signal(interrupted)) return;
-  if (number == SYS_nanosleep && registers[REG_RSI]) registers[REG_RDI] = registers[REG_RSI];
-  bool relative = number == SYS_clock_nanosleep && (registers[REG_RSI] & TIMER_ABSTIME) == 0;
-  if (relative && registers[REG_R10]) registers[REG_RDX] = registers[REG_R10];
+  uint64_t arguments[] = {registers[REG_RDI], registers[REG_RSI], registers[REG_RDX], registers[REG_R10], registers[REG_R8]};
+  undead_take_rest_of_time((int32_t)syscall(SYS_gettid), number, in_libc, arguments);
+  registers[REG_RDI] = (greg_t)arguments[0];
+  registers[REG_RDX] = (greg_t)arguments[2];
+  registers[REG_R10] = (greg_t)arguments[3];
+  registers[REG_R8] = (greg_t)arguments[4];
   registers[REG_RAX] = number;
   registers[REG_RIP] -= (greg_t)sizeof(syscall_instruction);
 }
 #else
-void undead_restart_system_call(void *context) {
-  (void)context;
+void undead_restart_system_call(void *context, bool in_libc) {
+  (void)context, (void)in_libc;
 }
 #endif
 #endif

@@ -43,16 +43,6 @@ static uintptr_t lowest_in_use(undead_interval stack, uintptr_t low) {
   return interrupted && interrupted - UNDEAD_RED_ZONE < above.low ? interrupted - UNDEAD_RED_ZONE : above.low;
 }
 
-// Without the frame of the handler that stopped the thread: of the registers in it, those that are in use are roots by themselves.
-static void add_part(undead_root_search *search, const undead_stopped_thread *thread, uintptr_t low, uintptr_t high) {
-  uintptr_t gap = thread->handler_low & ~(uintptr_t)7, end = (thread->handler_high + 7) & ~(uintptr_t)7;
-  if (gap < low) gap = low;
-  if (end > high) end = high;
-  if (gap >= end) gap = end = high;
-  undead_root_add(search, low, gap, UNDEAD_ROOT_STACK, thread->tid);
-  undead_root_add(search, end, high, UNDEAD_ROOT_STACK, thread->tid);
-}
-
 typedef struct {
   undead_root_search *search;
   const undead_stopped_thread *thread;
@@ -63,7 +53,7 @@ static void add_stack_pages(void *context, const undead_mapping *mapping, undead
   const stack_pages *pages = context;
   uintptr_t low = run.low > pages->limits.low ? run.low : pages->limits.low;
   uintptr_t high = run.high < pages->limits.high ? run.high : pages->limits.high;
-  if (mapping->readable) add_part(pages->search, pages->thread, low, high);
+  if (mapping->readable) undead_root_add(pages->search, low, high, UNDEAD_ROOT_STACK, pages->thread->tid);
 }
 
 // Only the pages that were touched: the rest may be large.
@@ -95,7 +85,7 @@ static void add_other_stack(undead_root_search *search, const undead_stopped_thr
   undead_interval other = {low & ~(uintptr_t)7, block ? block + undead_block_size(block) : mapping->high};
   if (other.high > sp + MOST_OTHER_BYTES) other.high = sp + MOST_OTHER_BYTES;
   if (other.low < mapping->low) other.low = mapping->low;
-  add_part(search, thread, other.low, other.high);
+  undead_root_add(search, other.low, other.high, UNDEAD_ROOT_STACK, thread->tid);
   undead_intervals_add(&search->excluded, other.low, other.high);
 }
 
@@ -109,7 +99,7 @@ static bool add_stack(undead_root_search *search, const undead_stopped_thread *t
   if (undead_in(stack, sp)) low = lowest_in_use((undead_interval){stack.low, top}, low);
   if (undead_in(stack, sp) && low > stack.low) {
     if (!caller && undead_stale_is_idle(search->stale, thread, low & ~(uintptr_t)7, top)) return false;
-    add_part(search, thread, low & ~(uintptr_t)7, top);
+    undead_root_add(search, low & ~(uintptr_t)7, top, UNDEAD_ROOT_STACK, thread->tid);
     return true;
   }
   if (!undead_in(stack, sp)) add_other_stack(search, thread, low);

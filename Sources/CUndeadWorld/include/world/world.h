@@ -17,7 +17,6 @@ typedef struct {
   uintptr_t pc;
   uintptr_t sp, gs, tp;        // the stack pointer, and what the segment registers add
   uintptr_t general[UNDEAD_GENERAL_REGISTERS];
-  uintptr_t handler_low, handler_high;   // signals only: the kernel's frame and those of the handler; what is in use of it is above
   uint32_t first_vector, vector_count;   // range in `vectors`: words of the vector registers in use
 } undead_stopped_thread;
 

@@ -4,6 +4,8 @@
 #include "platform/maps/maps.h"
 #include "platform/processor/processor.h"
 #include "platform/system/read_text.h"
+#include "platform/system/rest_of_time.h"
+#include "world/images.h"
 #include "world/world.h"
 #include <elf.h>
 #include <errno.h>
@@ -83,6 +85,12 @@ void undead_start_call_again(const undead_world *world, const undead_stopped_thr
   bool ended = (int64_t)registers.rax == -EINTR && (int64_t)registers.orig_rax >= 0;
   if (!ended || is_done_once(registers.orig_rax) || !is_behind_system_call(registers.rip)) return;
   if (has_pending_signal(world, thread->tid)) return;
+  uint64_t arguments[] = {registers.rdi, registers.rsi, registers.rdx, registers.r10, registers.r8};
+  undead_take_rest_of_time(thread->tid, (long)registers.orig_rax, undead_is_libc_code(registers.rip), arguments);
+  registers.rdi = arguments[0];
+  registers.rdx = arguments[2];
+  registers.r10 = arguments[3];
+  registers.r8 = arguments[4];
   registers.rax = registers.orig_rax;
   registers.rip -= UNDEAD_SYSTEM_CALL_BYTES;   // back to the instruction
   registers.orig_rax = UINT64_MAX;

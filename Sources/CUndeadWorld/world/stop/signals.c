@@ -1,8 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // Stops the threads with a signal where ptrace is denied. SIGPROF, because libdispatch's workers block most others.
-// Only a fallback: calls of libc that the kernel does not start again (nanosleep, poll) do start again, but with their
-// whole timeout.
+// Only a fallback: the program's own handler for SIGPROF waits meanwhile.
 #include "platform/memory/own_data.h"
 #include "platform/system/read_text.h"
 #include "platform/processor/registers.h"
@@ -10,7 +9,9 @@
 #include "platform/system/time_limit.h"
 #include "record/gate.h"
 #include "world/clock.h"
+#include "world/images.h"
 #include "world/proc_ids.h"
+#include "world/stop/saved_registers.h"
 #include "world/threads/sigaction.h"
 #include "world/world.h"
 #include <errno.h>
@@ -40,8 +41,6 @@ static void wake_all(uint32_t *word) {
   undead_raw6(SYS_futex, (long)word, FUTEX_WAKE, INT_MAX, 0, 0, 0);
 }
 
-#define SAVED_BYTES 256u
-
 static void note_registers(undead_world *world, undead_stopped_thread *thread, const ucontext_t *context) {
   for (int i = 0; i < UNDEAD_GENERAL_REGISTERS; i++) thread->general[i] = undead_context_general(context, i);
   thread->pc = undead_context_pc(context);
@@ -52,13 +51,9 @@ static void note_registers(undead_world *world, undead_stopped_thread *thread, c
   size_t size;
   const uint8_t *area = undead_context_vectors(context, &size);
   if (!thread->in_syscall && area) undead_take_vectors(world, thread, area, size);
-  // Registers that functions keep for their callers, saved here, lie below.
-  thread->handler_low = (uintptr_t)__builtin_frame_address(0) - SAVED_BYTES;
-  thread->handler_high = area ? (uintptr_t)area + size : (uintptr_t)(context + 1);
 }
 
-static void park(undead_stopped_thread *thread, const ucontext_t *context) {
-  note_registers(stopper.world, thread, context);
+static void wait_for_others(undead_stopped_thread *thread) {
   uint32_t go = __atomic_load_n(&stopper.go, __ATOMIC_ACQUIRE);
   __atomic_store_n(&thread->phase, UNDEAD_THREAD_STOPPED, __ATOMIC_RELEASE);
   uint64_t start = undead_now();
@@ -69,7 +64,15 @@ static void park(undead_stopped_thread *thread, const ucontext_t *context) {
   }
 }
 
-static void answer(const ucontext_t *context) {
+static void park(undead_stopped_thread *thread, ucontext_t *context) {
+  undead_saved_registers saved = undead_saved_find(context);
+  note_registers(stopper.world, thread, context);
+  undead_saved_disguise(&saved);
+  wait_for_others(thread);
+  undead_saved_disguise(&saved);
+}
+
+static void answer(ucontext_t *context) {
   undead_stopped_thread *thread = undead_world_find(stopper.world, (int32_t)undead_raw3(SYS_gettid, 0, 0, 0));
   if (!thread || thread->phase != UNDEAD_THREAD_RUNNING) return;
   thread->asked = 0;
@@ -91,13 +94,26 @@ static void forward(int number, siginfo_t *info, void *context) {
   undead_raw3(SYS_tgkill, undead_raw3(SYS_getpid, 0, 0, 0), undead_raw3(SYS_gettid, 0, 0, 0), number);
 }
 
-static void on_signal(int number, siginfo_t *info, void *context) {
+// The frame that the handler is to return by, NULL for the one that it was called with.
+__attribute__((used, visibility("hidden"))) void *undead_answer_signal(int number, siginfo_t *info, void *context) {
   bool ours = info->si_code == SI_QUEUE && info->si_value.sival_ptr == (void *)&stopper;
   __atomic_fetch_add(&stopper.inside, 1, __ATOMIC_SEQ_CST);
   if (stopper.pending) answer(context);
   __atomic_fetch_sub(&stopper.inside, 1, __ATOMIC_SEQ_CST);
-  if (ours) undead_restart_system_call(context);
-  else forward(number, info, context);
+  if (!ours) {
+    forward(number, info, context);
+    return NULL;
+  }
+  undead_saved_registers saved = undead_saved_find(context);
+  ucontext_t *moved = undead_saved_move(context, &saved);
+  ucontext_t *final = moved ? moved : context;
+  undead_restart_system_call(final, undead_is_libc_code(undead_context_pc(final)));
+  return moved ? (uintptr_t *)moved - 1 : NULL;
+}
+
+static __attribute__((naked)) void on_signal(__attribute__((unused)) int number, __attribute__((unused)) siginfo_t *info,
+                                             __attribute__((unused)) void *context) {
+  __asm__(UNDEAD_HANDLER_WITHOUT_REGISTERS("undead_answer_signal"));
 }
 
 bool undead_signals_prepare(undead_world *world) {
@@ -107,6 +123,7 @@ bool undead_signals_prepare(undead_world *world) {
                                  .mask = ~0ull};
   undead_signal_action before;
   stopper.world = world;
+  undead_saved_prepare();
   if (undead_set_action(SIGPROF, &action, &before) < 0) {
     snprintf(world->message, sizeof world->message, "the handler for SIGPROF could not be set");
     return false;

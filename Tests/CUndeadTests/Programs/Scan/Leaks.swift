@@ -44,6 +44,12 @@ final class Owner {
   Unmanaged.passRetained(Node()).toOpaque()
 }
 
+@inline(never) func disguisedCycle() -> UInt {
+  let node = Node()
+  node.next = node
+  return ~UInt(bitPattern: Unmanaged.passUnretained(node).toOpaque())
+}
+
 @inline(never) func disguisedReference() -> UInt { ~UInt(bitPattern: passRetained()) }
 
 // Alive on purpose.

@@ -80,6 +80,22 @@ case "signals":
   for _ in 0..<100 { report(scan_now(copy, false, nil)) }
   print("disturbed \(check_signals())")
   exit(0)
+case "fiber":
+  start_fiber(disguisedCycle())
+  leakCycles(1000)
+  wait_until_others_sleep()
+  report(scan_now(copy, false, nil))
+  switch_to_fiber()
+  wait_until_others_sleep()
+case "timeouts":
+  start_timeouts()
+  for _ in 0..<1000 where !timeouts_have_ended() {
+    let counts = scan_now(copy, false, nil)
+    if counts.error != 0 { report(counts) }
+    usleep(10_000)
+  }
+  print_timeouts()
+  exit(0)
 case "helper-killed":
   leakCycles(1000)
   start_killer()

@@ -44,6 +44,13 @@ enum register_kind { GENERAL_REGISTER = 1, VECTOR, UPPER_VECTOR, WIDE_VECTOR, FU
 void start_thread_with_register(void *block, enum register_kind kind);
 // Starts a thread that holds a block only in thread-local storage that malloc gave to the dynamic loader.
 void start_thread_with_dynamic_value(void *block);
+// Starts a thread that has a disguised reference in a register, waits, and after `switch_to_fiber` waits on another stack.
+void start_fiber(uintptr_t reference);
+void switch_to_fiber(void);
+// Starts threads in calls with a timeout, and prints which of them have ended, and which too early.
+void start_timeouts(void);
+bool timeouts_have_ended(void);
+void print_timeouts(void);
 // Memory of no allocator, private or shared.
 void *map_memory(size_t bytes, bool shared);
 long run_time_of_nanosleep(long nanoseconds);

@@ -16,6 +16,16 @@ static inline uintptr_t undead_context_return(const ucontext_t *context, uintptr
   return undead_context_sp(context) - stack <= bytes ? context->uc_mcontext.regs[30] : 0;
 }
 
+static inline uint8_t *undead_context_registers(ucontext_t *context, size_t *size) {
+  uint8_t *first = (uint8_t *)context->uc_mcontext.regs;
+  *size = (size_t)((uint8_t *)context->uc_mcontext.__reserved - first);
+  return first;
+}
+
+#define UNDEAD_HANDLER_WITHOUT_REGISTERS(function) \
+  "mov x19, xzr\n\tmov x20, xzr\n\tmov x21, xzr\n\tmov x22, xzr\n\tmov x23, xzr\n\tmov x24, xzr\n\t" \
+  "mov x25, xzr\n\tmov x26, xzr\n\tmov x27, xzr\n\tmov x28, xzr\n\tmov x29, xzr\n\tb " function
+
 // The first record that the kernel writes (arch/arm64/include/uapi/asm/sigcontext.h) has them: {magic, size, two words of state}.
 static inline const uint8_t *undead_context_vectors(const ucontext_t *context, size_t *size) {
   enum { FPSIMD_RECORD = 0x46508001, HEAD_BYTES = 16 };

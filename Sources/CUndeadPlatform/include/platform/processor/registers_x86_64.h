@@ -28,6 +28,19 @@ static inline uintptr_t undead_context_return(const ucontext_t *context, uintptr
   return sp - stack <= bytes - sizeof sp ? *(const uintptr_t *)sp : 0;
 }
 
+// The other registers.
+static inline uint8_t *undead_context_registers(ucontext_t *context, size_t *size) {
+  *size = sizeof context->uc_mcontext.gregs;
+  return (uint8_t *)context->uc_mcontext.gregs;
+}
+
+// Assembly of a signal handler: the frames of `function`, which does its work, have no register of what was interrupted. It returns
+// where the return address of the kernel's frame was moved to, or NULL.
+#define UNDEAD_HANDLER_WITHOUT_REGISTERS(function) \
+  "xor %ebx, %ebx\n\txor %ebp, %ebp\n\txor %r12d, %r12d\n\txor %r13d, %r13d\n\txor %r14d, %r14d\n\txor %r15d, %r15d\n\t" \
+  "sub $8, %rsp\n\t.cfi_adjust_cfa_offset 8\n\tcall " function "\n\tadd $8, %rsp\n\t.cfi_adjust_cfa_offset -8\n\t" \
+  "test %rax, %rax\n\tcmovnz %rax, %rsp\n\tret"
+
 // The vector registers, as undead_take_vectors wants them; NULL if there are none.
 static inline const uint8_t *undead_context_vectors(const ucontext_t *context, size_t *size) {
   const uint8_t *area = (const uint8_t *)context->uc_mcontext.fpregs;
