@@ -30,7 +30,7 @@ import Testing
 
   @Test func ownClosure() throws {
     #expect(
-      try Scenario.ownClosure().text() == """
+      try Scenario.ownClosure().text(stacks: false) == """
         LEAK 1 of 1  retain cycle of App.Player  (2 objects, 64 bytes)
 
             App.Player
@@ -41,10 +41,6 @@ import Testing
           allocated  in App.play() at /app/main.swift:20
           advice     closure stored in `onEnd` captures `self` strongly: capture it weakly (`[weak self]`)
 
-          stack of the allocation:
-            #0  App.play() at /app/main.swift:20
-            #1  main at /app/main.swift:90
-
         undead: 1 leak (2 objects, 64 bytes)
 
         """)
@@ -52,7 +48,7 @@ import Testing
 
   @Test func directClosure() throws {
     #expect(
-      try Scenario.directClosure().text() == """
+      try Scenario.directClosure().text(stacks: false) == """
         LEAK 1 of 1  retain cycle of App.Player  (1 object, 32 bytes)
 
             App.Player
@@ -63,10 +59,6 @@ import Testing
           allocated  in App.play() at /app/main.swift:20
           advice     closure stored in `onEnd` captures `self` strongly: capture it weakly (`[weak self]`)
 
-          stack of the allocation:
-            #0  App.play() at /app/main.swift:20
-            #1  main at /app/main.swift:90
-
         undead: 1 leak (1 object, 32 bytes)
 
         """)
@@ -74,7 +66,7 @@ import Testing
 
   @Test func lazyClosure() throws {
     #expect(
-      try Scenario.lazyClosure().text() == """
+      try Scenario.lazyClosure().text(stacks: false) == """
         LEAK 1 of 1  retain cycle of App.View  (1 object, 32 bytes)
 
             App.View
@@ -86,10 +78,6 @@ import Testing
           advice     the closure in the lazy property `render` captures `self` strongly and is kept: capture it weakly
                      (`[weak self]`)
 
-          stack of the allocation:
-            #0  App.show() at /app/main.swift:30
-            #1  main at /app/main.swift:90
-
         undead: 1 leak (1 object, 32 bytes)
 
         """)
@@ -97,7 +85,7 @@ import Testing
 
   @Test func delegate() throws {
     #expect(
-      try Scenario.delegate().text() == """
+      try Scenario.delegate().text(stacks: false) == """
         LEAK 1 of 1  retain cycle of App.Screen and App.Loader  (2 objects, 96 bytes)
 
             App.Screen
@@ -108,10 +96,6 @@ import Testing
           allocated  in App.open() at /app/main.swift:44
           advice     `delegate` of App.Loader refers back to what holds it: declare it `weak`
 
-          stack of the allocation:
-            #0  App.open() at /app/main.swift:44
-            #1  main at /app/main.swift:90
-
         undead: 1 leak (2 objects, 96 bytes)
 
         """)
@@ -119,7 +103,7 @@ import Testing
 
   @Test func children() throws {
     #expect(
-      try Scenario.children().text() == """
+      try Scenario.children().text(stacks: false) == """
         LEAK 1 of 1  retain cycle of App.Node and App.Leaf  (5 objects, 208 bytes)
 
             App.Node
@@ -132,10 +116,6 @@ import Testing
           advice     `parent` of App.Leaf seems to refer back to what holds it: declare it `weak` (`unowned` if it never
                      outlives that object)
 
-          stack of the allocation:
-            #0  App.grow() at /app/main.swift:50
-            #1  main at /app/main.swift:90
-
         undead: 1 leak (5 objects, 208 bytes)
 
         """)
@@ -143,7 +123,7 @@ import Testing
 
   @Test func actor() throws {
     #expect(
-      try Scenario.actor().text() == """
+      try Scenario.actor().text(stacks: false) == """
         LEAK 1 of 1  retain cycle of App.IndexActor and App.StoreActor  (2 objects, 64 bytes)
 
             App.IndexActor
@@ -154,10 +134,6 @@ import Testing
           advice     make the one of these references that does not own its object `weak` or `unowned`:
                      `App.IndexActor.store`, `App.StoreActor.index`
 
-          stack of the allocation:
-            #0  App.open() at /app/main.swift:61
-            #1  main at /app/main.swift:90
-
         undead: 1 leak (2 objects, 64 bytes)
 
         """)
@@ -165,7 +141,7 @@ import Testing
 
   @Test func dictionary() throws {
     #expect(
-      try Scenario.dictionary().text() == """
+      try Scenario.dictionary().text(stacks: false) == """
         LEAK 1 of 1  retain cycle of App.Cache  (2 objects, 160 bytes)
 
             App.Cache
@@ -176,10 +152,6 @@ import Testing
           advice     `entries` holds the very object that it belongs to: remove it from there before the last use, or
                      keep it weakly
 
-          stack of the allocation:
-            #0  App.warm() at /app/main.swift:70
-            #1  main at /app/main.swift:90
-
         undead: 1 leak (2 objects, 160 bytes)
 
         """)
@@ -187,7 +159,7 @@ import Testing
 
   @Test func indirectEnum() throws {
     #expect(
-      try Scenario.indirectEnum().text() == """
+      try Scenario.indirectEnum().text(stacks: false) == """
         LEAK 1 of 1  retain cycle of App.Tree  (2 objects, 64 bytes)
 
             App.Tree
@@ -196,10 +168,6 @@ import Testing
 
           allocated  in App.plant() at /app/main.swift:72
           advice     `top.split.left` refers to the object itself: give `top` another value when the object is done
-
-          stack of the allocation:
-            #0  App.plant() at /app/main.swift:72
-            #1  main at /app/main.swift:90
 
         undead: 1 leak (2 objects, 64 bytes)
 
@@ -228,7 +196,7 @@ import Testing
 
   @Test func taskCycle() throws {
     #expect(
-      try Scenario.taskCycle().text() == """
+      try Scenario.taskCycle().text(stacks: false) == """
         LEAK 1 of 1  retain cycle of App.Feed and Task  (3 objects, 368 bytes)
 
             App.Feed
@@ -243,10 +211,6 @@ import Testing
                      (not in a deinit, which the task prevents), or capture `self` weakly in the task and let its loop
                      end
 
-          stack of the allocation:
-            #0  App.subscribe() at /app/main.swift:86
-            #1  main at /app/main.swift:90
-
         undead: 1 leak (3 objects, 368 bytes)
 
         """)
@@ -254,7 +218,7 @@ import Testing
 
   @Test func shortest() throws {
     #expect(
-      try Scenario.shortest().text() == """
+      try Scenario.shortest().text(stacks: false) == """
         LEAK 1 of 1  retain cycle of App.Step4, App.Step2 and 1 more type  (6 objects, 224 bytes)
 
             App.Step4
@@ -266,10 +230,6 @@ import Testing
           with it    1 × App.Step0 (32 bytes), 1 × App.Step1 (32 bytes), 1 × App.Step5 (32 bytes), 1 × C memory (32 bytes)
           advice     `App.Step4.shortcut` is most likely the reference that does not own its object: make it `weak` or
                      `unowned`, or set it to nil when the objects are done
-
-          stack of the allocation:
-            #0  App.walk() at /app/main.swift:134
-            #1  main at /app/main.swift:90
 
         undead: 1 leak (6 objects, 224 bytes)
 

@@ -29,7 +29,7 @@ import Testing
 
   @Test func rawMemory() throws {
     #expect(
-      try Scenario.rawMemory().text() == """
+      try Scenario.rawMemory().text(stacks: false) == """
         LEAK 1 of 1  raw memory that nothing refers to  (2 objects, 4.0 KB)
 
             raw memory
@@ -40,10 +40,6 @@ import Testing
           advice     memory taken by hand (UnsafeMutablePointer.allocate or the like) is never given back: call
                      deallocate() on every path, deinitialize(count:) before it if it holds objects
 
-          stack of the allocation:
-            #0  App.buffer() at /app/main.swift:95
-            #1  main at /app/main.swift:90
-
         undead: 1 leak (2 objects, 4.0 KB)
 
         """)
@@ -51,7 +47,7 @@ import Testing
 
   @Test func passRetained() throws {
     #expect(
-      try Scenario.passRetained().text() == """
+      try Scenario.passRetained().text(stacks: false) == """
         LEAK 1 of 1  App.Context that nothing refers to  (2 objects, 48 bytes)
 
           allocated  in App.register() at /app/main.swift:100
@@ -61,10 +57,6 @@ import Testing
                      C code did not give it back (takeRetainedValue); if its address is in a pipe, or stored in other
                      bits, LeakDetector.markHeldOutside(_:) says so
 
-          stack of the allocation:
-            #0  App.register() at /app/main.swift:100
-            #1  main at /app/main.swift:90
-
         undead: 1 leak (2 objects, 48 bytes)
 
         """)
@@ -72,7 +64,7 @@ import Testing
 
   @Test func foundationTimer() throws {
     #expect(
-      try Scenario.foundationTimer().text() == """
+      try Scenario.foundationTimer().text(stacks: false) == """
         LEAK 1 of 1  Foundation.Timer that nothing refers to  (3 objects, 112 bytes)
 
             Foundation.Timer
@@ -83,10 +75,6 @@ import Testing
           with it    1 × App.Clock (32 bytes), 1 × closure context (captures App.Clock) (32 bytes)
           advice     Foundation's Timer on Linux never releases its block, not even after invalidate(): capture `self`
                      weakly in the block, so that only the timer is lost
-
-          stack of the allocation:
-            #0  App.Clock.start() at /app/main.swift:110
-            #1  main at /app/main.swift:90
 
         undead: 1 leak (3 objects, 112 bytes)
 
@@ -134,16 +122,12 @@ import Testing
 
   @Test func heldByForeignBlock() throws {
     #expect(
-      try Scenario.heldByForeignBlock().text() == """
+      try Scenario.heldByForeignBlock().text(stacks: false) == """
         LEAK 1 of 1  App.Job that nothing refers to  (1 object, 32 bytes)
 
           allocated  in App.submit() at /app/main.swift:140
           advice     only an unreachable block of C code (malloc block) refers to it: the code that lost that block, for
                      example a dispatch block that never ran, did not release the object
-
-          stack of the allocation:
-            #0  App.submit() at /app/main.swift:140
-            #1  main at /app/main.swift:90
 
         undead: 1 leak (1 object, 32 bytes)
 

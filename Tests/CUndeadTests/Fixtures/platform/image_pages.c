@@ -1,5 +1,6 @@
 // Pages of code that are as in the file are let go and come back; a segment with one that was changed stays as it is.
 #define _GNU_SOURCE
+#include "../record/check.h"
 #include "platform/images/image_pages.h"
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -8,14 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#define CHECK(condition) \
-  do { \
-    if (!(condition)) { \
-      printf("line %d: %s\n", __LINE__, #condition); \
-      return 1; \
-    } \
-  } while (0)
 
 typedef struct {
   uintptr_t low, high;
@@ -68,5 +61,5 @@ int main(void) {
   undead_image_pages_let_go();
   CHECK(present(own) == own_pages && run() == 7);
   CHECK(present(library) < pages * 3 / 4);
-  return 0;
+  return failures != 0;
 }

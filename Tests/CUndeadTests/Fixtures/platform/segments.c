@@ -1,18 +1,11 @@
 // segments FILE: the program headers and the build id are the same in a file and in its image; damaged headers lead nowhere.
 #define _GNU_SOURCE
+#include "../record/check.h"
 #include "platform/maps/segments.h"
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define CHECK(condition) \
-  do { \
-    if (!(condition)) { \
-      printf("line %d: %s\n", __LINE__, #condition); \
-      return 1; \
-    } \
-  } while (0)
 
 typedef struct {
   const char *start;
@@ -59,7 +52,7 @@ static int note_program(struct dl_phdr_info *info, size_t size, void *context) {
 
 extern const char __ehdr_start[];
 
-static int check_damage(area whole) {
+static void check_damage(area whole) {
   Elf64_Ehdr *header = (Elf64_Ehdr *)whole.start, intact = *header;
   undead_segments segments;
   char id[UNDEAD_BUILD_ID_TEXT];
@@ -83,7 +76,6 @@ static int check_damage(area whole) {
   *header = intact;
   area short_of_headers = {whole.start, header->e_phoff + header->e_phnum * sizeof(Elf64_Phdr) - 1};
   CHECK(!undead_segments_read(&segments, whole.start, is_inside, &short_of_headers));
-  return 0;
 }
 
 int main(int count, char **arguments) {
@@ -100,5 +92,6 @@ int main(int count, char **arguments) {
   CHECK(of_file.low == program.low && of_file.high == program.high && of_file.count == of_image.count);
   undead_segments_build_id(&of_file, UNDEAD_NOTES_OF_FILE, (uintptr_t)whole.start, is_inside, &whole, id);
   CHECK(!strcmp(id, arguments[2]));
-  return check_damage(whole);
+  check_damage(whole);
+  return failures != 0;
 }

@@ -2,6 +2,7 @@
 // found out once. Linked with the sources of the instrument.
 #define _GNU_SOURCE
 #include "../record/check.h"
+#include "frames.h"
 #include "record/registry.h"
 #include "unwind/backtrace.h"
 #include "unwind/capture/capture_x86_64.h"
@@ -22,43 +23,22 @@ __asm__(
     ".text\n"
     "odd_frame:\n"
     ".cfi_startproc\n"
-    "  push %rbx\n"
-    ".cfi_def_cfa_offset 16\n"
-    ".cfi_offset %rbx, -16\n"
-    "  mov %rsp, %rbx\n"
-    ".cfi_def_cfa_register %rbx\n"
+    FRAME_BY("rbx")
     "  sub $16, %rsp\n"
     "  call *%rdi\n"
     "  mov %rbx, %rsp\n"
     "  pop %rbx\n"
-    ".cfi_def_cfa %rsp, 8\n"
-    "  ret\n"
-    ".cfi_endproc\n");
+    RETURN);
 
-// As compilers realign a stack.
 void realigned_frame(void (*function)(void));
 __asm__(
     ".text\n"
     "realigned_frame:\n"
     ".cfi_startproc\n"
-    "  lea 8(%rsp), %r10\n"
-    ".cfi_def_cfa %r10, 0\n"
-    "  and $-64, %rsp\n"
-    "  push -8(%r10)\n"
-    "  push %rbp\n"
-    ".cfi_escape 0x10,0x6,0x2,0x76,0\n"
-    "  mov %rsp, %rbp\n"
-    "  push %r10\n"
-    ".cfi_escape 0xf,0x3,0x76,0x78,0x6\n"
-    "  sub $104, %rsp\n"
+    REALIGNED_FRAME
     "  call *%rdi\n"
-    "  mov -8(%rbp), %r10\n"
-    ".cfi_def_cfa %r10, 0\n"
-    "  leave\n"
-    "  lea -8(%r10), %rsp\n"
-    ".cfi_def_cfa %rsp, 8\n"
-    "  ret\n"
-    ".cfi_endproc\n");
+    REALIGNED_END
+    RETURN);
 
 static uint32_t hits, recognised, least_depth = UINT32_MAX;
 

@@ -1,6 +1,7 @@
 // Frames that have no plain rule, in random order, again and again: realigned ones, interrupted ones, ones found by
 // other registers, code that belongs to no image. What is inside of them lies where it lay while they differ.
 #define _GNU_SOURCE
+#include "frames.h"
 #include <alloca.h>
 #include <pthread.h>
 #include <signal.h>
@@ -34,26 +35,12 @@ __asm__(
     ".text\n"
     "call_realigned:\n"
     ".cfi_startproc\n"
-    "  lea 8(%rsp), %r10\n"
-    ".cfi_def_cfa %r10, 0\n"
-    "  and $-64, %rsp\n"
-    "  push -8(%r10)\n"
-    "  push %rbp\n"
-    ".cfi_escape 0x10,0x6,0x2,0x76,0\n"
-    "  mov %rsp, %rbp\n"
-    "  push %r10\n"
-    ".cfi_escape 0xf,0x3,0x76,0x78,0x6\n"
-    "  sub $104, %rsp\n"
+    REALIGNED_FRAME
     "  mov %rdi, %rax\n"
     "  mov %rsi, %rdi\n"
     "  call *%rax\n"
-    "  mov -8(%rbp), %r10\n"
-    ".cfi_def_cfa %r10, 0\n"
-    "  leave\n"
-    "  lea -8(%r10), %rsp\n"
-    ".cfi_def_cfa %rsp, 8\n"
-    "  ret\n"
-    ".cfi_endproc\n"
+    REALIGNED_END
+    RETURN
     "either_foreign:\n"
     "  mov foreign(%rip), %rcx\n"
     "  jmp either\n"
@@ -64,11 +51,7 @@ __asm__(
     "  lea call_realigned(%rip), %rcx\n"
     "either:\n"
     ".cfi_startproc\n"
-    "  push %rbp\n"
-    ".cfi_def_cfa_offset 16\n"
-    ".cfi_offset %rbp, -16\n"
-    "  mov %rsp, %rbp\n"
-    ".cfi_def_cfa_register %rbp\n"
+    FRAME_BY("rbp")
     "  test $1, %edx\n"
     "  jne 1f\n"
     "  call *%rcx\n"
@@ -76,17 +59,11 @@ __asm__(
     "1: sub $16, %rsp\n"
     "  call *%rcx\n"
     "2: leave\n"
-    ".cfi_def_cfa %rsp, 8\n"
-    "  ret\n"
-    ".cfi_endproc\n"
+    RETURN
     // The handler finds what to call in the registers that it was interrupted with.
     "either_interrupted:\n"
     ".cfi_startproc\n"
-    "  push %rbp\n"
-    ".cfi_def_cfa_offset 16\n"
-    ".cfi_offset %rbp, -16\n"
-    "  mov %rsp, %rbp\n"
-    ".cfi_def_cfa_register %rbp\n"
+    FRAME_BY("rbp")
     "  test $2, %edx\n"
     "  je 1f\n"
     "  sub $16, %rsp\n"
@@ -97,16 +74,10 @@ __asm__(
     "  jmp 3f\n"
     "2: int3\n"
     "3: leave\n"
-    ".cfi_def_cfa %rsp, 8\n"
-    "  ret\n"
-    ".cfi_endproc\n"
+    RETURN
     "by_register:\n"
     ".cfi_startproc\n"
-    "  push %rbx\n"
-    ".cfi_def_cfa_offset 16\n"
-    ".cfi_offset %rbx, -16\n"
-    "  mov %rsp, %rbx\n"
-    ".cfi_def_cfa_register %rbx\n"
+    FRAME_BY("rbx")
     "  sub $16, %rsp\n"
     "  test %edx, %edx\n"
     "  je 1f\n"
@@ -117,9 +88,7 @@ __asm__(
     "  call *%rax\n"
     "  mov %rbx, %rsp\n"
     "  pop %rbx\n"
-    ".cfi_def_cfa %rsp, 8\n"
-    "  ret\n"
-    ".cfi_endproc\n"
+    RETURN
     // The same by one of those with a number, the others changed, and rbp saved further in.
     "by_other_register:\n"
     ".cfi_startproc\n"

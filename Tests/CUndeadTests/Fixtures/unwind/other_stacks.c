@@ -2,6 +2,7 @@
 // their memory. Each is compared with a walk that asks the kernel for every page. Linked with the sources of the instrument.
 #define _GNU_SOURCE
 #include "../record/check.h"
+#include "frames.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/thread_state.h"
 #include "unwind/backtrace.h"
@@ -177,11 +178,7 @@ __asm__(
     ".text\n"
     "call_on:\n"
     ".cfi_startproc\n"
-    "  push %rbp\n"
-    ".cfi_def_cfa_offset 16\n"
-    ".cfi_offset %rbp, -16\n"
-    "  mov %rsp, %rbp\n"
-    ".cfi_def_cfa_register %rbp\n"
+    FRAME_BY("rbp")
     "  push %rbx\n"
     "  push %rbx\n"
     "  mov %rsp, kept(%rip)\n"
@@ -194,9 +191,7 @@ __asm__(
     "  pop %rbx\n"
     "  pop %rbx\n"
     "  pop %rbp\n"
-    ".cfi_def_cfa %rsp, 8\n"
-    "  ret\n"
-    ".cfi_endproc\n"
+    RETURN
     "  nop\n"
     "begin_called:\n"
     ".cfi_startproc\n"

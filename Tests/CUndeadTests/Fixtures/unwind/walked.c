@@ -3,6 +3,7 @@
 // compared with a walk that asks the kernel for every page. Linked with the sources of the instrument.
 #define _GNU_SOURCE
 #include "../record/check.h"
+#include "frames.h"
 #include "platform/memory/thread_state.h"
 #include "unwind/backtrace.h"
 #include "unwind/capture/capture_x86_64.h"
@@ -196,11 +197,7 @@ __asm__(
     ".text\n"
     "call_by_rbx:\n"
     ".cfi_startproc\n"
-    "  push %rbp\n"
-    ".cfi_def_cfa_offset 16\n"
-    ".cfi_offset %rbp, -16\n"
-    "  mov %rsp, %rbp\n"
-    ".cfi_def_cfa_register %rbp\n"
+    FRAME_BY("rbp")
     "  and $-256, %rsp\n"
     "  test %rsi, %rsi\n"
     "  je 1f\n"
@@ -209,25 +206,17 @@ __asm__(
     "  jmp 2f\n"
     "1: call inner_by_rbx\n"
     "2: leave\n"
-    ".cfi_def_cfa %rsp, 8\n"
-    "  ret\n"
-    ".cfi_endproc\n"
+    RETURN
     "  nop\n"
     "inner_by_rbx:\n"
     ".cfi_startproc\n"
-    "  push %rbx\n"
-    ".cfi_def_cfa_offset 16\n"
-    ".cfi_offset %rbx, -16\n"
-    "  mov %rsp, %rbx\n"
-    ".cfi_def_cfa_register %rbx\n"
+    FRAME_BY("rbx")
     "  sub $256, %rsp\n"
     "  and $-256, %rsp\n"
     "  call *%rdi\n"
     "  mov %rbx, %rsp\n"
     "  pop %rbx\n"
-    ".cfi_def_cfa %rsp, 8\n"
-    "  ret\n"
-    ".cfi_endproc\n");
+    RETURN);
 
 static uint32_t length_found, id_found[2];
 static long way_now;
