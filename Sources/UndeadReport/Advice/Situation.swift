@@ -85,6 +85,7 @@ extension Situation {
     Situation("running-timer", Advice.heldByTimer),
     Situation("work-item", Advice.heldByWorkItem),
     Situation("dispatch-cleanup", Advice.heldByCleanup),
+    Situation("dispatch-channel-and-cleanup", Advice.heldByChannelTwice),
     Situation("dispatch-channel", Advice.heldByChannel),
     Situation("running-source", Advice.heldBySource),
     Situation("registered-observer", Advice.heldByObserver),
