@@ -53,6 +53,7 @@ extension Situation {
     Situation("pending-call", LibraryAdvice.pendingCall),
     Situation("scheduled-task", LibraryAdvice.scheduledTask),
     Situation("method-reference", Advice.methodReference),
+    Situation("autoclosure", Advice.autoclosure),
     Situation("two-captures", Advice.twoCaptures),
     Situation("lazy-closure", Advice.lazyClosure),
     Situation("own-variable", Advice.ownVariable),
