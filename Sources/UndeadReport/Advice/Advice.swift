@@ -277,6 +277,11 @@ enum Advice {
     facts.alsoCaptured.isEmpty ? nil : lazyClosure(facts) ?? ownClosure(facts) ?? closureInCycle(facts)
   }
 
+  static func autoclosure(_ facts: LeakFacts) -> String? {
+    let first = facts.references.first { $0.closure != nil && $0.package == nil }
+    return first?.isAutoclosure ?? false ? ownClosure(facts) ?? closureInCycle(facts) : nil
+  }
+
   private static func likewise(_ facts: LeakFacts) -> String {
     facts.alsoCaptured.isEmpty
       ? ""
@@ -306,6 +311,11 @@ enum Advice {
         "`\(name)` is a local function, which has no capture list: use a closure with one in its place (`[weak self]`, or "
         + "`weak` before the variable that refers to it)"
     }
+    if reference.isAutoclosure {
+      return
+        "it is the argument of an autoclosure, which has no capture list: work out its value before the call, or use a "
+        + "`weak` variable in it"
+    }
     let listed = "name the variable that refers to it in the capture list, with `weak` before it"
     let captures = reference.captures.map { $0.hasPrefix("variable ") ? String($0.dropFirst("variable ".count)) : $0 }
     guard let captured = captures, captured != "variable" else {
@@ -326,6 +336,10 @@ enum Advice {
       !name.allSatisfy(\.isNumber)
     else { return listed }
     if captured.hasPrefix(".") { return "name it in the capture list, as `[weak \(name) = value.\(name)]`" }
+    if reference.captures?.hasPrefix("variable ") ?? false, parts.count == 1 {
+      return
+        "declare it `weak` (`weak var \(name)`), or capture it weakly (`[weak \(name)]`) if it has its value by then"
+    }
     return parts.count == 1
       ? "capture it weakly (`[weak \(name)]`)" : "capture it weakly (`[weak \(name) = \(captured)]`)"
   }

@@ -36,11 +36,16 @@ extension Advice {
       + "is closed: capture `self` weakly in it, or call close() when the owner is done"
   }
 
+  static func heldByChannelTwice(_ facts: LeakFacts) -> String? {
+    facts.handlers.contains("cleanup handler") ? heldByChannel(facts) : nil
+  }
+
   static func heldByChannel(_ facts: LeakFacts) -> String? {
     guard isHeldByChannel(facts) else { return nil }
     return
       "what the channel reads or writes has a handler that captures the object which has the channel\(field(facts)): capture "
-      + "`self` weakly in it, and call close(flags: .stop) when the owner goes away"
+      + "`self` weakly in it\(facts.handlers.contains("cleanup handler") ? " and in the cleanup handler" : ""), and call "
+      + "close(flags: .stop) when the owner goes away"
   }
 
   static func heldBySource(_ facts: LeakFacts) -> String? {

@@ -78,7 +78,7 @@ struct SuspectBuilder {
           for: kind, holdsBack: holdsBack, suspended: suspended, path: path, isOfFrame: isOfFrame(path, references),
           isOfContinuation: path.contains {
             KnownTypes.holdsContinuation($0) && $0.package == nil && !$0.type.hasPrefix("Swift.Async")
-          }, handlers: references?.holders.filter { $0.type == "dispatch source refs" }.map(\.field) ?? [],
+          }, handlers: Self.handlers(references),
           handles: handles),
       test: test)
     if isWeak, !back.isEmpty { suspect.holdsBackWeakly = true }
@@ -87,6 +87,14 @@ struct SuspectBuilder {
       suspect.mechanism = frames.backtrace(snapshot.nodes[mechanism].stack)
     }
     return suspect
+  }
+
+  /// Handlers of libdispatch that hold the object.
+  private static func handlers(_ references: ReferenceCount?) -> [String] {
+    (references?.holders ?? []).compactMap { holder in
+      holder.type == "dispatch source refs"
+        ? holder.field : holder.type.hasPrefix("dispatch queue") ? "cleanup handler" : nil
+    }
   }
 
   /// Whether a frame of the task holds the object, and not what the task's closure captures.

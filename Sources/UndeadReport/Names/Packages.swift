@@ -96,6 +96,8 @@ extension Reference {
   var holdsOwnClosure: Bool { closure.map { !$0.system && $0.package == nil } ?? false }
   /// True for `self.method` where a closure is expected.
   var isMethodReference: Bool { closure?.symbol.hasPrefix("implicit closure #2 in implicit closure #1") ?? false }
+  /// True for an argument that the compiler makes a closure of.
+  var isAutoclosure: Bool { !isMethodReference && closure?.symbol.hasPrefix("implicit closure #") ?? false }
   /// True if the user can change the reference: their field, or their closure in a field of a library.
   var isOfUser: Bool { package == nil && !ToolchainModules.declare(type) || holdsOwnClosure }
   /// True for what the runtime makes, which belongs to nobody: tasks, closure contexts, boxes.

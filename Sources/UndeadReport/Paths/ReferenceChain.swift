@@ -48,7 +48,7 @@ struct ReferenceChain {
       result.captures = frames.name(ofCapture: 0, at: function)
     }
     if let closure = result.closure, result.captures == nil, let last = edges.last,
-      capturesSelf(closure, Int(snapshot.edges[last].to), names), isOnlyOneOfItsType(last, names)
+      capturesSelf(closure, Int(snapshot.edges[last].to), names), isOnlyOneOfItsType(last, names), !isOptional(last)
     {
       result.captures = "self"
     }
@@ -65,6 +65,10 @@ struct ReferenceChain {
     case .storage: append(label.isEmpty ? "[]" : label, to: &reference)
     case .context where label.hasPrefix(Self.captureLabel):
       reference.captures = Self.capture(label, frames.name(ofCapture: Self.number(label), at: function))
+      // The box of a variable that is captured alone looks as the context itself. `self` is no optional.
+      if let name = reference.captures, isOptional(edge), !name.hasPrefix("variable"), !name.contains(".") {
+        reference.captures = "variable \(name)"
+      }
     case .box, .context: append(Self.inside(label), to: &reference)
     case .toolchain: replaceField(of: &reference, by: record, label)
     default: break
@@ -147,6 +151,10 @@ struct ReferenceChain {
   private func isOnlyOneOfItsType(_ edge: Int, _ names: NodeNames) -> Bool {
     let type = names.type(of: Int(snapshot.edges[edge].to))
     return !otherCaptures(besides: edge, names).contains { names.type(of: Int(snapshot.edges[$0].to)) == type }
+  }
+
+  private func isOptional(_ edge: Int) -> Bool {
+    snapshot.strings[snapshot.edges[edge].declaredType].hasPrefix("Swift.Optional<")
   }
 
   /// True if what a closure leads to is an object of the type in whose member the closure stands.

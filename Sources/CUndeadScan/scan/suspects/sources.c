@@ -40,6 +40,14 @@ static uintptr_t source_of_memory(const undead_suspects *suspects, uintptr_t blo
   return refs ? source_of(suspects, refs) : 0;
 }
 
+// The source that wakes a channel which reads or writes: libdispatch made it, and its handlers are none of the program's.
+bool undead_is_source_of_stream(const undead_suspects *suspects, uintptr_t block) {
+  const undead_heap *heap = suspects->bodies->heap;
+  uintptr_t source = source_of_memory(suspects, block), stream = source ? word_at(source + ABI_SOURCE_CONTEXT) : 0;
+  if (!undead_heap_starts(heap, stream) || undead_block_size(stream) < ABI_STREAM_SOURCE + 8) return false;
+  return word_at(stream + ABI_STREAM_SOURCE) == source && word_at(stream) == word_at(source + ABI_SOURCE_QUEUE);
+}
+
 bool undead_is_source_memory(const undead_suspects *suspects, uintptr_t block) {
   return source_of_memory(suspects, block) != 0;
 }

@@ -86,7 +86,8 @@ static void classify(suspect_graph *graph, uint32_t node) {
   if (*undead_heap_word(graph->heap, block) & UNDEAD_WORD_SPECIAL) flags |= FLAG_SOURCE;
   if (!layout || layout->kind == UNDEAD_KIND_OTHER) {
     // Of a source's two blocks the one that the program refers to stands for it.
-    if (flags & FLAG_SOURCE && word_at(block) == suspects->source_vtable) flags &= (uint8_t)~FLAG_SOURCE;
+    bool other = word_at(block) == suspects->source_vtable || undead_is_source_of_stream(suspects, block);
+    if (flags & FLAG_SOURCE && other) flags &= (uint8_t)~FLAG_SOURCE;
   } else if (layout->kind == UNDEAD_KIND_CLASS) {
     if (layout->user_type && !(flags & FLAG_SOURCE)) flags |= FLAG_OBJECT;
     if (layout->category == UNDEAD_CATEGORY_OBSERVER_TOKEN) flags |= FLAG_TOKEN;
@@ -337,26 +338,32 @@ static bool is_of_component(const suspect_graph *graph, uint32_t node, uint32_t 
   return (!labels[0] || labels[0] == component) && (!labels[1] || labels[1] == component);
 }
 
+// Of a channel's descriptor and what is read from it, the latter has the handler.
+static bool is_better(const suspect_graph *graph, uint32_t node, uint32_t mechanism) {
+  if (mechanism == UINT32_MAX) return true;
+  uint32_t kind = mechanism_kind(graph, node), known = mechanism_kind(graph, mechanism);
+  if (kind != known) return kind < known;
+  return undead_is_operation(graph->suspects, graph->address[node]) && !undead_is_operation(graph->suspects, graph->address[mechanism]);
+}
+
 // True if it is one that the program cannot end by itself: an owner has a field for it.
 static bool report_component(suspect_graph *graph, uint32_t component, const uint32_t *nodes, uint32_t max_found) {
   undead_suspects *suspects = graph->suspects;
-  uint32_t mechanism = UINT32_MAX, kind = UINT32_MAX;
+  uint32_t mechanism = UINT32_MAX;
   bool objects = false;
   for (uint32_t i = 0; i < graph->size[component]; i++) {
     uint8_t flags = graph->flags[nodes[i]];
     // Another source holds it too: when that one ends, so may this cycle.
     if (!is_of_component(graph, nodes[i], component)) return false;
     objects |= (flags & FLAG_OBJECT) != 0;
-    if (!(flags & FLAG_SOURCE) || mechanism_kind(graph, nodes[i]) >= kind) continue;
-    kind = mechanism_kind(graph, nodes[i]);
-    mechanism = nodes[i];
+    if (flags & FLAG_SOURCE && is_better(graph, nodes[i], mechanism)) mechanism = nodes[i];
   }
   if (!objects || mechanism == UINT32_MAX) return false;
   for (uint32_t i = 0; i < graph->size[component]; i++) {
     if (graph->size[component] <= MOST_MEMBERS) undead_worklist_push(&suspects->members, graph->address[nodes[i]]);
     if (!(graph->flags[nodes[i]] & FLAG_OBJECT) || suspects->found_count == max_found) continue;
     suspects->found[suspects->found_count++] =
-      (undead_found_suspect){graph->address[nodes[i]], graph->address[mechanism], kind};
+      (undead_found_suspect){graph->address[nodes[i]], graph->address[mechanism], mechanism_kind(graph, mechanism)};
   }
   return true;
 }

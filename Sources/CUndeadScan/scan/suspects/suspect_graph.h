@@ -7,6 +7,7 @@
 enum { UNDEAD_SOURCE_BYTES = 104 };   // the least that a dispatch source or its `refs` takes
 
 bool undead_is_source_memory(const undead_suspects *suspects, uintptr_t block);
+bool undead_is_source_of_stream(const undead_suspects *suspects, uintptr_t block);
 // Where in the block the `refs` of a source begin, with its handlers; 0 if they do not.
 uintptr_t undead_source_refs_in(const undead_suspects *suspects, uintptr_t block);
 // A read or write of DispatchIO: it has its handler until it ends, and leads to its channel.
