@@ -129,13 +129,13 @@ struct SliceSearch {
     }
   }
 
-  /// Substring: two indices (StringIndex.swift: the position in the upper 48 bits), then a String, whose count and flags come
-  /// before the reference (StringObject.swift).
+  /// Substring and its views: two indices (StringIndex.swift: the position in the upper 48 bits; flags say that a scalar begins there, or
+  /// that it counts in UTF-8), then a String, whose count and flags come before the reference (StringObject.swift).
   private static func ofSubstring(_ words: [UInt64], _ use: HeapGraph.Use) -> UInt64? {
     let (start, end, count) = (words[0], words[1], words[2])
-    let isAligned: UInt64 = 1
+    let (known, flags): (UInt64, UInt64) = (0b101, start & end)
     // Native and behind its header; whether it is ASCII or NFC does not matter.
-    guard count >> 48 & 0x3FFF == 0x3000, count & 0xFFFF_FFFF_FFFF == use.used, start & end & isAligned != 0,
+    guard count >> 48 & 0x3FFF == 0x3000, count & 0xFFFF_FFFF_FFFF == use.used, flags & known != 0,
       start >> 16 <= end >> 16, end >> 16 <= use.used, start & 0xF000 == 0, end & 0xF000 == 0
     else { return nil }
     return (end >> 16) - (start >> 16)

@@ -145,11 +145,12 @@ uintptr_t undead_heap_search(const undead_heap *heap, uintptr_t address) {
   const undead_region *region = &heap->regions[address >> UNDEAD_LEAF_SHIFT];
   if (region->leaf) {
     uint64_t granule = (address >> 4) & (UNDEAD_LEAF_GRANULES - 1);
-    uint64_t page = granule & ~(uint64_t)(PAGE_GRANULES - 1);
-    const uint32_t *words = region->leaf->word;
-    while (granule > page && !words[granule]) granule--;
-    if (words[granule]) {
-      uintptr_t block = (address & ~(LEAF_BYTES - 1)) + (granule << 4);
+    uint64_t page = granule & ~(uint64_t)(PAGE_GRANULES - 1), first = granule & ~(uint64_t)(UNDEAD_WORDS_AT_ONCE - 1);
+    // Bits of the words up to that of the address, then all bits of each group below.
+    uint32_t found = undead_used_words(&region->leaf->word[first]) & (2u << (granule - first)) - 1;
+    while (!found && first > page) found = undead_used_words(&region->leaf->word[first -= UNDEAD_WORDS_AT_ONCE]);
+    if (found) {
+      uintptr_t block = (address & ~(LEAF_BYTES - 1)) + ((first + 31 - (uint64_t)__builtin_clz(found)) << 4);
       return address < block + undead_heap_block_size(heap, block) ? block : 0;
     }
   }

@@ -91,8 +91,8 @@ static void look_into(owner_search *search, uintptr_t context, uintptr_t holder)
 static void look_at_frame(void *context, const undead_reference *reference) {
   owner_search *search = context;
   undead_bodies *bodies = search->suspects->bodies;
-  uintptr_t block = undead_heap_block(bodies->heap, reference->address);
-  if (!block || block != reference->address || search->lives) return;
+  uintptr_t block = reference->address;
+  if (search->lives || !undead_heap_starts(bodies->heap, block)) return;
   undead_kind kind = undead_body_kind(bodies, block, undead_block_size(block));
   if (kind == UNDEAD_KIND_CONTEXT || is_proxy(bodies, block, kind)) look_into(search, block, block);
 }
