@@ -15,6 +15,7 @@
 #include "platform/processor/processor.h"
 #include "platform/system/thread_slots.h"
 #include <linux/futex.h>
+#include <string.h>
 #include <time.h>
 
 enum { FIRST, SECOND, THIRD, FOURTH, FIFTH };
@@ -63,7 +64,8 @@ static void shorten_timespec(timed_call *call, uint64_t *timeout) {
   enum { MOST_SECONDS = 1 << 30 };
   if (*timeout != (uint64_t)&call->rest) {
     struct timespec whole;
-    if (!*timeout || !undead_copy_memory(*timeout, &whole, sizeof whole)) return;
+    if (!*timeout || !undead_pages_are_readable(*timeout, sizeof whole)) return;
+    memcpy(&whole, (const void *)*timeout, sizeof whole);
     if (whole.tv_sec < 0 || whole.tv_sec > MOST_SECONDS || whole.tv_nsec < 0 || whole.tv_nsec >= BILLION) return;
     call->end = nanoseconds_now() + whole.tv_sec * (int64_t)BILLION + whole.tv_nsec;
     *timeout = (uint64_t)&call->rest;
