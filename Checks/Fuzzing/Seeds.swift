@@ -1,4 +1,5 @@
 import Foundation
+import UndeadFormats
 import UndeadHeap
 import UndeadHeapSamples
 import UndeadReport

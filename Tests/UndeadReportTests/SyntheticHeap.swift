@@ -1,3 +1,4 @@
+@testable import UndeadFormats
 @testable import UndeadReport
 
 /// Builds snapshots of heaps that never were, with code addresses that have names.
