@@ -164,7 +164,7 @@ let package = Package(
       dependencies: ["CUndead", "CUndeadTestEntry", "CUnwind", "UndeadReport", "UndeadTestSupport"],
       exclude: ["Fixtures", "Programs"]),
     .target(
-      name: "UndeadHeapSamples", dependencies: ["UndeadFormats", "UndeadHeap", "UndeadReport", "UndeadTestSupport"],
+      name: "UndeadHeapSamples", dependencies: ["UndeadHeap", "UndeadReport", "UndeadTestSupport"],
       path: "Tests/UndeadHeapSamples"),
     // What writers of reports must stand, and how it is seen that they do: for tests and for fuzzing.
     .target(
@@ -274,9 +274,10 @@ if Context.environment["UNDEAD_ONLY_TOOL"] == "1" {
 // graph lies below these. Reports are analysed by the tens of thousands, but two passes find little there that others have not found.
 for target in package.targets {
   switch target.name {
-  case "UndeadPage", "UndeadService", "UndeadTool": target.optimize("-Onone", "-assert-config", "Release")
+  case "UndeadFormats", "UndeadPage", "UndeadService", "UndeadTool":
+    target.optimize("-Onone", "-assert-config", "Release")
   case "UndeadProfile": target.optimize("-Osize")
-  case "UndeadFormats", "UndeadReport":
+  case "UndeadReport":
     target.optimize(
       "-Osize", "-Xllvm", "-sil-disable-pass=function-signature-opts", "-Xllvm", "-sil-disable-pass=closure-specialize")
   default: break

@@ -1,5 +1,4 @@
 import Foundation
-import UndeadFormats
 import UndeadHeap
 import UndeadReport
 import UndeadTestSupport

@@ -1,4 +1,3 @@
-import UndeadFormats
 import UndeadHeap
 import UndeadHeapSamples
 import UndeadReport

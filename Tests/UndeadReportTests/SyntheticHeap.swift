@@ -1,4 +1,3 @@
-@testable import UndeadFormats
 @testable import UndeadReport
 
 /// Builds snapshots of heaps that never were, with code addresses that have names.

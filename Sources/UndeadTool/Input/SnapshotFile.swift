@@ -1,4 +1,3 @@
-import UndeadFormats
 import UndeadReport
 import UndeadSystem
 

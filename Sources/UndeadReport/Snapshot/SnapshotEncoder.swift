@@ -1,5 +1,3 @@
-import UndeadReport
-
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
