@@ -98,7 +98,9 @@ let package = Package(
     // has programs and memory maps in.
     .target(name: "UndeadSystem"),
     .target(name: "UndeadReport", dependencies: ["CUndeadInterface", "UndeadSystem"]),
-    .target(name: "UndeadHeap", dependencies: ["UndeadReport", "UndeadSystem"]),
+    // What the tool writes of reports besides text and JSON, and of several: no test target builds it.
+    .target(name: "UndeadFormats", dependencies: ["UndeadReport", "UndeadSystem"]),
+    .target(name: "UndeadHeap", dependencies: ["UndeadFormats", "UndeadReport", "UndeadSystem"]),
     .target(name: "Undead", dependencies: ["CUndead", "UndeadReport", "UndeadSystem"]),
     .target(name: "UndeadXCTest", dependencies: ["Undead", "UndeadReport", "UndeadSystem"]),
     .target(name: "UndeadTesting", dependencies: ["Undead", "UndeadReport", "UndeadSystem"]),
@@ -128,7 +130,9 @@ let package = Package(
     // Answers for whatever server the owner of a program has, and a socket of its own.
     .target(
       name: "UndeadService",
-      dependencies: ["Undead", "UndeadHeap", "UndeadPage", "UndeadProfile", "UndeadReport", "UndeadSystem"]),
+      dependencies: [
+        "Undead", "UndeadFormats", "UndeadHeap", "UndeadPage", "UndeadProfile", "UndeadReport", "UndeadSystem",
+      ]),
     .target(
       name: "UndeadMetrics",
       dependencies: [
@@ -138,7 +142,7 @@ let package = Package(
     .executableTarget(
       name: "UndeadTool",
       dependencies: [
-        "UndeadAttach", "UndeadHeap", "UndeadPage", "UndeadProfile", "UndeadReport", "UndeadSystem",
+        "UndeadAttach", "UndeadFormats", "UndeadHeap", "UndeadPage", "UndeadProfile", "UndeadReport", "UndeadSystem",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["All", "Tool"])),
       ],
       linkerSettings: toolLibraries.map { directory in
@@ -166,27 +170,31 @@ let package = Package(
     .target(
       name: "UndeadHostileSamples",
       dependencies: [
-        "UndeadHeap", "UndeadHeapSamples", "UndeadPage", "UndeadProfile", "UndeadReport", "UndeadSystem",
+        "UndeadFormats", "UndeadHeap", "UndeadHeapSamples", "UndeadPage", "UndeadProfile", "UndeadReport",
+        "UndeadSystem",
       ],
       path: "Tests/UndeadHostileSamples"),
     // Readers of files and writers of reports, for coverage-guided fuzzing (scripts/check/fuzz).
     .executableTarget(
       name: "undead-fuzz",
       dependencies: [
-        "UndeadAttach", "UndeadHeap", "UndeadHeapSamples", "UndeadHostileSamples", "UndeadReport", "UndeadService",
-        "UndeadSystem",
+        "UndeadAttach", "UndeadFormats", "UndeadHeap", "UndeadHeapSamples", "UndeadHostileSamples", "UndeadReport",
+        "UndeadService", "UndeadSystem",
       ],
       path: "Checks/Fuzzing", exclude: ["Corpora"]),
     .testTarget(
-      name: "UndeadReportTests", dependencies: ["UndeadReport", "UndeadSystem", "UndeadTestSupport"],
+      name: "UndeadReportTests", dependencies: ["UndeadFormats", "UndeadReport", "UndeadSystem", "UndeadTestSupport"],
       exclude: ["Formats"]),
     .testTarget(
       name: "UndeadHeapTests",
-      dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadSystem", "UndeadTestSupport"]),
+      dependencies: [
+        "UndeadFormats", "UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadSystem", "UndeadTestSupport",
+      ]),
     .testTarget(
       name: "UndeadPageTests",
       dependencies: [
-        "UndeadHeap", "UndeadHeapSamples", "UndeadHostileSamples", "UndeadPage", "UndeadReport", "UndeadSystem",
+        "UndeadFormats", "UndeadHeap", "UndeadHeapSamples", "UndeadHostileSamples", "UndeadPage", "UndeadReport",
+        "UndeadSystem",
       ],
       exclude: ["Browser", "Golden"]),
     .testTarget(name: "UndeadAttachTests", dependencies: ["UndeadAttach", "UndeadSystem", "UndeadTestSupport"]),
@@ -218,7 +226,9 @@ let package = Package(
     .testTarget(name: "UndeadTestingTests", dependencies: ["Undead", "UndeadTesting"]),
     .testTarget(
       name: "ToolTests",
-      dependencies: ["UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadTestSupport", "UndeadTool"],
+      dependencies: [
+        "UndeadFormats", "UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadTestSupport", "UndeadTool",
+      ],
       exclude: ["Fixtures"]),
     .testTarget(
       name: "EndToEndTests", dependencies: ["UndeadHeap", "UndeadReport", "UndeadTestSupport", "UndeadTool"],
@@ -264,7 +274,8 @@ if Context.environment["UNDEAD_ONLY_TOOL"] == "1" {
 // graph lies below these. Reports are analysed by the tens of thousands, but two passes find little there that others have not found.
 for target in package.targets {
   switch target.name {
-  case "UndeadPage", "UndeadService", "UndeadTool": target.optimize("-Onone", "-assert-config", "Release")
+  case "UndeadFormats", "UndeadPage", "UndeadService", "UndeadTool":
+    target.optimize("-Onone", "-assert-config", "Release")
   case "UndeadProfile": target.optimize("-Osize")
   case "UndeadReport":
     target.optimize(
@@ -274,12 +285,14 @@ for target in package.targets {
 }
 
 // A debug build of a whole module takes half of the processor time of one file by file, and those who depend on this package build it
-// once.
+// once. The module is written by the job that compiles it: another one would read and check all sources again.
 if !isIncremental {
   for target in package.targets where target.type == .regular && !target.name.hasPrefix("C") {
     target.swiftSettings =
       (target.swiftSettings ?? []) + [
-        .unsafeFlags(["-whole-module-optimization", "-num-threads", "2"], .when(configuration: .debug))
+        .unsafeFlags(
+          ["-whole-module-optimization", "-num-threads", "2", "-no-emit-module-separately-wmo"],
+          .when(configuration: .debug))
       ]
   }
 }
@@ -292,11 +305,11 @@ extension Target {
 
   /// A layer of the instrument. Its hooks run at every allocation, and tests mostly run in debug builds: those are
   /// optimised, too. From tools version 6.2 on, packages with unsafe flags may be depended on by version.
-  /// `units` has a file for each folder, which includes the files of that: what they share is read once. Those who change them compile
-  /// file by file.
+  /// `units` has a file for each folder, which includes the files of that: what they share is read once.
   static func instrument(_ name: String, uses layers: [Target.Dependency] = []) -> Target {
     .target(
-      name: name, dependencies: layers, exclude: isIncremental ? ["units"] : [], sources: isIncremental ? nil : ["units"],
+      name: name, dependencies: layers, exclude: isIncremental ? ["units"] : [],
+      sources: isIncremental ? nil : ["units"],
       cSettings: [
         // Backtraces need lines of it, nobody its variables: that saves a sixth of the time of the compiler.
         .headerSearchPath("."), .define("_GNU_SOURCE", to: ""),

@@ -1,5 +1,6 @@
 import Foundation
 import UndeadAttach
+import UndeadFormats
 import UndeadHeap
 import UndeadHostileSamples
 import UndeadReport

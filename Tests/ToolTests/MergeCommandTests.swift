@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import UndeadFormats
 import UndeadHeap
 import UndeadHeapSamples
 import UndeadReport

@@ -1,3 +1,4 @@
+import UndeadFormats
 import UndeadHeap
 import UndeadHeapSamples
 import UndeadPage

@@ -2,6 +2,7 @@ import Testing
 import UndeadHeapSamples
 import UndeadHostileSamples
 
+@testable import UndeadFormats
 @testable import UndeadHeap
 @testable import UndeadPage
 @testable import UndeadReport

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import UndeadTestSupport
 
+@testable import UndeadFormats
 @testable import UndeadReport
 
 /// Reports of hundreds of groups: told by what is to blame, the worst first.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import UndeadFormats
 @testable import UndeadReport
 
 /// Reports for CI systems: whole texts, and what makes them safe.

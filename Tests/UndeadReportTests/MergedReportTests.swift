@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import UndeadFormats
 @testable import UndeadReport
 
 /// Reports of many hosts as one.

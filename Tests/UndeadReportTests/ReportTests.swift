@@ -2,6 +2,7 @@ import Foundation
 import Testing
 import UndeadSystem
 
+@testable import UndeadFormats
 @testable import UndeadReport
 
 @Suite struct ReportTests {

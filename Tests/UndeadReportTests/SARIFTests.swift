@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import UndeadFormats
 @testable import UndeadReport
 
 /// Logs of SARIF 2.1.0. `scripts/check/formats` validates them by the official schema.

@@ -1,3 +1,4 @@
+import UndeadFormats
 import UndeadReport
 
 /// What grew between two heap files.

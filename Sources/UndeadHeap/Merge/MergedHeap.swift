@@ -1,3 +1,4 @@
+import UndeadFormats
 import UndeadReport
 
 #if canImport(FoundationEssentials)

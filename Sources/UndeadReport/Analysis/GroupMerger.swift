@@ -1,12 +1,14 @@
 /// Brings the groups of several processes together and puts the worst first.
-struct GroupMerger {
+package struct GroupMerger {
   private var leakGroups: [String: Leak] = [:]
   private var knownGroups: [String: Leak] = [:]
   private var suspectGroups: [String: Suspect] = [:]
   private var aloneGroups: [String: KeptAlone] = [:]
-  private(set) var diagnostics: [Diagnostic] = []
-  private(set) var zombies: [Zombie] = []
+  package private(set) var diagnostics: [Diagnostic] = []
+  package private(set) var zombies: [Zombie] = []
   private var seen = Set<Diagnostic>()
+
+  package init() {}
 
   mutating func add(_ analysis: ProcessAnalysis, isForked: Bool) {
     for leak in analysis.leaks { Self.merge(leak, into: &leakGroups) }
@@ -22,7 +24,7 @@ struct GroupMerger {
   }
 
   /// Adds the groups of a report that was made elsewhere, or read from a file.
-  mutating func add(_ report: LeakReport) {
+  package mutating func add(_ report: LeakReport) {
     for leak in report.leaks { Self.merge(leak, into: &leakGroups) }
     for leak in report.knownLeaks { Self.merge(leak, into: &knownGroups) }
     for suspect in report.suspects { merge(suspect) }
@@ -35,16 +37,16 @@ struct GroupMerger {
     for zombie in zombies { merge(zombie) }
   }
 
-  var leaks: [Leak] { leakGroups.values.sorted(by: Self.worstFirst) }
-  var knownLeaks: [Leak] { knownGroups.values.sorted(by: Self.worstFirst) }
-  var suspects: [Suspect] {
+  package var leaks: [Leak] { leakGroups.values.sorted(by: Self.worstFirst) }
+  package var knownLeaks: [Leak] { knownGroups.values.sorted(by: Self.worstFirst) }
+  package var suspects: [Suspect] {
     suspectGroups.values.sorted { a, b in
       (b.count, b.totalBytes, a.objects.first?.type ?? "", a.signature)
         < (a.count, a.totalBytes, b.objects.first?.type ?? "", b.signature)
     }
   }
 
-  var keptAlone: [KeptAlone] { aloneGroups.values.sorted(by: KeptAlone.mostFirst) }
+  package var keptAlone: [KeptAlone] { aloneGroups.values.sorted(by: KeptAlone.mostFirst) }
 
   private static func worstFirst(_ a: Leak, _ b: Leak) -> Bool {
     (b.totalBytes, b.count, a.objects.first?.type ?? "", a.signature)

@@ -1,22 +1,22 @@
 /// A hash that is the same in every process and on every machine, for signatures. Not for hostile input.
-struct StableHash: Hashable, Comparable {
-  private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+package struct StableHash: Hashable, Comparable {
+  package private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
 
-  init() {}
+  package init() {}
 
   /// The hash of a text.
-  init(_ text: String) {
+  package init(_ text: String) {
     for byte in text.utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
     finish()
   }
 
   /// Mixes in a part; the order of parts matters.
-  mutating func mix(_ part: UInt64) {
+  package mutating func mix(_ part: UInt64) {
     value = (value ^ part) &* 0x9e37_79b9_7f4a_7c15
     finish()
   }
 
-  mutating func mix(_ part: StableHash) {
+  package mutating func mix(_ part: StableHash) {
     mix(part.value)
   }
 
@@ -27,10 +27,10 @@ struct StableHash: Hashable, Comparable {
     value ^= value >> 33
   }
 
-  static func < (a: StableHash, b: StableHash) -> Bool { a.value < b.value }
+  package static func < (a: StableHash, b: StableHash) -> Bool { a.value < b.value }
 
   /// 16 hex digits.
-  var hexadecimal: String {
+  package var hexadecimal: String {
     let digits = String(value, radix: 16)
     return String(repeating: "0", count: 16 - digits.count) + digits
   }

@@ -261,7 +261,7 @@ package enum TypeName {
   }
 
   /// Without generic arguments: "App.Box<Swift.Int>.Node" -> "App.Box.Node".
-  static func unspecialized(_ name: String) -> String {
+  package static func unspecialized(_ name: String) -> String {
     guard name.utf8.contains(UInt8(ascii: "<")) else { return name }
     var result: [UInt8] = []
     var depth = 0

@@ -24,7 +24,7 @@ extension Chain {
   }
 
   /// From a root to the object at the end of the path, which must not be empty.
-  init(path: [PathStep], culprit: Int? = nil) {
+  package init(path: [PathStep], culprit: Int? = nil) {
     let references = path.dropLast().map(\.reference)
     self.init(role: .path, references, end: path.last?.type ?? "", culprit: culprit)
     root = path.first.flatMap(Root.init)

@@ -159,3 +159,10 @@ package struct Chain: Sendable, Equatable {
   /// True if the last reference leads back to the first object.
   package var isClosed: Bool { role == .cycle || role == .innerCycle }
 }
+
+extension Finding {
+  /// A growth as a finding: nothing but what happened.
+  package init(growth title: String, cause: String) {
+    self.init(kind: .suspect, cause: cause, signature: "", title: title)
+  }
+}

@@ -69,11 +69,11 @@ package struct Findings: Sendable, Equatable {
     notes = NoteFolding.folded(report.summary.notes)
   }
 
-  static func groups(leaks: [Leak], byCulprit: Bool, isBare: Bool = false) -> [Group] {
+  package static func groups(leaks: [Leak], byCulprit: Bool, isBare: Bool = false) -> [Group] {
     groups(leaks.map { Finding($0).shown(bare: isBare) }, byCulprit) { ($0.bytes, $0.count) }
   }
 
-  static func groups(suspects: [Suspect], byCulprit: Bool, isBare: Bool = false) -> [Group] {
+  package static func groups(suspects: [Suspect], byCulprit: Bool, isBare: Bool = false) -> [Group] {
     groups(suspects.map { Finding($0).shown(bare: isBare) }, byCulprit) { ($0.count, $0.bytes) }
   }
 
@@ -121,7 +121,7 @@ extension Findings {
 
   /// What the groups after the first `top` amount to: "3 more leaks of 2 culprits (3 objects, 96 bytes)"; nil if there
   /// are none.
-  static func rest(_ groups: [Group], after top: Int, noun: String) -> String? {
+  package static func rest(_ groups: [Group], after top: Int, noun: String) -> String? {
     let rest = groups.dropFirst(max(0, top))
     guard !rest.isEmpty else { return nil }
     var (findings, bytes) = (0, 0)

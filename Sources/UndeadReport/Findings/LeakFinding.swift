@@ -105,7 +105,7 @@ extension Leak {
 
 extension Site {
   /// Where an object was allocated.
-  init(allocated backtrace: Backtrace) {
+  package init(allocated backtrace: Backtrace) {
     let frame = backtrace.site
     let text = frame == nil ? "at an unknown place: no backtrace was recorded" : nil
     self.init(role: .allocated, text: text, frame: frame, backtrace: backtrace)

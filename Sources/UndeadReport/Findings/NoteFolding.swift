@@ -1,11 +1,11 @@
 /// Brings notes of one kind together, such as those about many processes.
-enum NoteFolding {
+package enum NoteFolding {
   /// So many of one kind are listed one by one.
   private static let limit = 2
   private static let namedLimit = 3
 
   /// The notes, those of one kind as one where the first of them stands.
-  static func folded(_ notes: [String]) -> [String] {
+  package static func folded(_ notes: [String]) -> [String] {
     var kinds: [String: [Note]] = [:]
     let read = notes.map { Note($0) }
     for note in read { kinds[note.kind, default: []].append(note) }

@@ -1,7 +1,7 @@
 import UndeadSystem
 
 /// The block of one finding in a text: what happened, drawn references, places, advice, stacks.
-struct FindingText {
+package struct FindingText {
   private let options: TextOptions
   private var lines: [TextLine] = []
 
@@ -10,14 +10,14 @@ struct FindingText {
   }
 
   /// - Parameter title: what stands before the heading, "LEAK 1 of 3" or "zombie:".
-  static func lines(_ finding: Finding, title: TextLine, _ options: TextOptions) -> [TextLine] {
+  package static func lines(_ finding: Finding, title: TextLine, _ options: TextOptions) -> [TextLine] {
     var text = FindingText(options)
     if finding.kind == .zombie { text.addZombie(finding, title: title) } else { text.add(finding, title: title) }
     return text.lines
   }
 
   /// The lines of references alone.
-  static func lines(_ chain: Chain, _ options: TextOptions) -> [TextLine] {
+  package static func lines(_ chain: Chain, _ options: TextOptions) -> [TextLine] {
     var text = FindingText(options)
     text.add(chain)
     return text.lines
@@ -26,7 +26,7 @@ struct FindingText {
   /// The block of all that one thing is to blame for: the worst of it in full.
   ///
   /// - Parameter title: what stands before the heading: "LEAKS 1-3 of 7".
-  static func lines(_ group: Findings.Group, title: TextLine, _ options: TextOptions) -> [TextLine] {
+  package static func lines(_ group: Findings.Group, title: TextLine, _ options: TextOptions) -> [TextLine] {
     var text = FindingText(options)
     text.add(group.worst, of: group, title: title)
     return text.lines
@@ -35,7 +35,9 @@ struct FindingText {
   /// One of many findings of a culprit, of which another one is shown in full.
   ///
   /// - Parameter first: where that is.
-  static func lines(_ finding: Finding, like first: String, title: TextLine, _ options: TextOptions) -> [TextLine] {
+  package static func lines(_ finding: Finding, like first: String, title: TextLine, _ options: TextOptions)
+    -> [TextLine]
+  {
     var text = FindingText(options)
     text.addHeading(title, finding.kind == .leak ? .alarm : .warning, finding.heading, finding.size)
     for site in finding.sites where site.role != .scope { text.addSite(site, withCallers: false) }

@@ -11,7 +11,7 @@ package enum StackText {
   static func shortFunction(_ frame: Frame) -> String { TypeName.elided(function(frame)) }
 
   /// The function of a closure and its place. What the compiler puts around a closure of another type is none.
-  static func closure(_ frame: Frame?, _ options: TextOptions) -> TextLine {
+  package static func closure(_ frame: Frame?, _ options: TextOptions) -> TextLine {
     guard let frame, !frame.symbol.hasPrefix("reabstraction thunk") else { return "closure" }
     if frame.symbol.hasPrefix("implicit closure #2 in implicit closure #1") {
       return "a method of `self`, named in \(SymbolText.outer(frame.symbol))\(place(frame, options))"
@@ -36,7 +36,7 @@ package enum StackText {
   }
 
   /// The file as it is shown: relative to the directory of the options, if it lies in it.
-  static func shortened(_ file: String, _ options: TextOptions) -> String {
+  package static func shortened(_ file: String, _ options: TextOptions) -> String {
     let directory = options.directory.hasSuffix("/") ? options.directory : options.directory + "/"
     return directory.count > 1 && file.hasPrefix(directory) ? String(file.dropFirst(directory.count)) : file
   }

@@ -24,7 +24,7 @@ public struct TextRenderer {
   }
 
   /// The last line, which says how many of each finding there are.
-  static func summary(_ report: LeakReport) -> String {
+  package static func summary(_ report: LeakReport) -> String {
     TextRenderer(TextOptions()).summary(report).plain
   }
 
@@ -40,17 +40,21 @@ public struct TextRenderer {
   }
 
   /// What the groups of a list are called.
-  struct Name {
+  package struct Name {
     var one: String
     var many: String
     var noun: String
+
+    package init(one: String, many: String, noun: String) {
+      (self.one, self.many, self.noun) = (one, many, noun)
+    }
 
     static let leak = Name(one: "LEAK", many: "LEAKS", noun: "leak")
     static let suspect = Name(one: "SUSPECT", many: "SUSPECTS", noun: "suspect")
   }
 
   /// The blocks of the worst groups, and a line for the rest.
-  static func lines(_ groups: [Findings.Group], _ name: Name, _ options: TextOptions) -> [TextLine] {
+  package static func lines(_ groups: [Findings.Group], _ name: Name, _ options: TextOptions) -> [TextLine] {
     let total = groups.reduce(0) { $0 + $1.findings.count }
     var lines: [TextLine] = []
     var number = 1
@@ -77,7 +81,7 @@ public struct TextRenderer {
     return (text + ["undead: \(count)"]).text(options)
   }
 
-  static func lines(zombies: [Finding], title: TextLine, _ options: TextOptions) -> [TextLine] {
+  package static func lines(zombies: [Finding], title: TextLine, _ options: TextOptions) -> [TextLine] {
     let shown = zombies.prefix(max(0, options.top))
     let lines = shown.flatMap { FindingText.lines($0, title: title, options) }
     guard shown.count < zombies.count else { return lines }

@@ -1,12 +1,12 @@
 /// Lines that fit a terminal.
-enum Wrapping {
+package enum Wrapping {
   /// A terminal that is narrower than this shows nothing well.
   private static let leastWidth = 40
 
   /// Breaks lines between words at a width; what goes on below a line is set in.
   ///
   /// - Parameter width: columns; nil leaves the lines as they are.
-  static func wrapped(_ lines: [TextLine], width: Int?) -> [TextLine] {
+  package static func wrapped(_ lines: [TextLine], width: Int?) -> [TextLine] {
     guard let width else { return lines }
     var result: [TextLine] = []
     var continuations = 0

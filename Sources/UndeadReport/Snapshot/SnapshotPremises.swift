@@ -20,7 +20,7 @@ extension LeakReport.Premises {
 
 extension LeakReport.Summary {
   /// Adds what a process found, or another report says.
-  mutating func add(_ found: LeakReport.Premises?) {
+  package mutating func add(_ found: LeakReport.Premises?) {
     guard let found else { return }
     premises?.formUnion(found)
     premises = premises ?? found

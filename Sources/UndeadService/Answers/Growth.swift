@@ -1,4 +1,5 @@
 import Undead
+import UndeadFormats
 import UndeadHeap
 import UndeadPage
 import UndeadProfile

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Glibc
+import UndeadFormats
 import UndeadHeap
 import UndeadReport
 

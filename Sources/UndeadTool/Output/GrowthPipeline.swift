@@ -1,3 +1,4 @@
+import UndeadFormats
 import UndeadHeap
 import UndeadPage
 import UndeadReport

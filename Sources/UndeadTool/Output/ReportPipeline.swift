@@ -1,4 +1,5 @@
 import Glibc
+import UndeadFormats
 import UndeadPage
 import UndeadProfile
 import UndeadReport

@@ -1,6 +1,5 @@
 // x86-64, for registers.h.
 #pragma once
-#include <immintrin.h>
 #include <string.h>
 #include <sys/auxv.h>
 
@@ -19,7 +18,7 @@ static inline uintptr_t undead_context_general(const ucontext_t *context, int in
 // What the program may have in the GS register, where it can be read without a system call.
 static inline __attribute__((target("fsgsbase"))) uintptr_t undead_own_gs(void) {
   enum { HAS_FSGSBASE = 2 };   // of AT_HWCAP2 (Documentation/arch/x86/elf_hwcaps.rst)
-  return getauxval(AT_HWCAP2) & HAS_FSGSBASE ? _readgsbase_u64() : 0;
+  return getauxval(AT_HWCAP2) & HAS_FSGSBASE ? __builtin_ia32_rdgsbase64() : 0;
 }
 
 // Where the function of a context that makecontext prepared returns to; 0 if the stack is not this one.

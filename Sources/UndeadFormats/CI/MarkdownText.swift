@@ -1,3 +1,5 @@
+import UndeadReport
+
 /// Text inside of Markdown, as GitHub and GitLab read it.
 ///
 /// Sites look for mentions, addresses and references in the finished page, where an entity such as `&#64;` has become the

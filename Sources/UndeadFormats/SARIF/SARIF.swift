@@ -1,3 +1,4 @@
+import UndeadReport
 import UndeadSystem
 
 /// The parts of a SARIF 2.1.0 log that the tool writes. Names are those of the standard.

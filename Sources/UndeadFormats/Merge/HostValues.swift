@@ -1,3 +1,5 @@
+import UndeadReport
+
 /// A number of each host: the sum, and how it is spread. A host that has none of it counts with 0.
 package struct HostValues: Codable, Sendable, Equatable {
   package var total: Int

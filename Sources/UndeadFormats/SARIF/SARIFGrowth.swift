@@ -1,3 +1,5 @@
+import UndeadReport
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

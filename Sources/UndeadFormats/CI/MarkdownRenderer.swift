@@ -1,3 +1,5 @@
+import UndeadReport
+
 /// Writes a report as a short summary in Markdown: a table of what was found, the most important first, and the first few
 /// findings in full, folded.
 package enum MarkdownRenderer {

@@ -1,3 +1,4 @@
+import UndeadReport
 import UndeadSystem
 
 /// Writes merged reports for people: on how many hosts each group is, and then the report of all.

@@ -1,3 +1,5 @@
+import UndeadReport
+
 /// A line of the repository itself that a finding is shown at by CI systems.
 struct RepositoryPlace: Equatable {
   /// Relative to the root of the repository.

@@ -1,3 +1,5 @@
+import UndeadReport
+
 /// Writes a report as JUnit XML, which CI systems show beside the results of the tests themselves.
 ///
 /// A test case for each test with findings, and one named after the process, which carries what belongs to no test and

@@ -1,3 +1,4 @@
+import UndeadReport
 import UndeadSystem
 
 #if canImport(FoundationEssentials)

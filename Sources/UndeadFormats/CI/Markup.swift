@@ -1,3 +1,4 @@
+import UndeadReport
 import UndeadSystem
 
 /// How text is written in a language that gives some of its characters a meaning.
@@ -66,19 +67,4 @@ extension DefaultStringInterpolation {
   /// Markup is no string: it would show its storage.
   @available(*, unavailable, message: "use Markup, or its 'source'")
   mutating func appendInterpolation<Language>(_ markup: Markup<Language>) {}
-}
-
-/// A text escape by escape.
-enum ScalarEscapes {
-  static func applied(to text: String, _ escape: (Unicode.Scalar) -> String?) -> String {
-    var result = String.UnicodeScalarView()
-    for scalar in text.unicodeScalars {
-      if let escape = escape(scalar) {
-        result.append(contentsOf: escape.unicodeScalars)
-      } else {
-        result.append(scalar)
-      }
-    }
-    return String(result)
-  }
 }

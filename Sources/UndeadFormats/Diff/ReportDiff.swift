@@ -1,3 +1,5 @@
+import UndeadReport
+
 /// What changed between two reports of a program, by the signatures of the groups.
 package struct ReportDiff: Codable, Sendable, Equatable {
   /// What changed in one kind of findings.

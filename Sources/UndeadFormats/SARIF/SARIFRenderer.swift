@@ -1,3 +1,4 @@
+import UndeadReport
 import UndeadSystem
 
 #if canImport(FoundationEssentials)
@@ -125,8 +126,7 @@ struct SARIFBuilder {
 
   mutating func add(_ growth: SARIFRenderer.Growth) {
     // What it kept is shown in full, where it is kept and not where it leaked.
-    var finding = Finding(
-      kind: .suspect, cause: SARIFRules.growth, signature: "", title: growth.lines.first?.plain ?? growth.type)
+    var finding = Finding(growth: growth.lines.first?.plain ?? growth.type, cause: SARIFRules.growth)
     finding.sites = growth.allocations.map { Site(allocated: $0) }
     finding.chains = growth.retainPath.isEmpty ? [] : [Chain(path: growth.retainPath)]
     var result = start(SARIFRules.growth, .warning, finding, title: finding.title, growth.lines)

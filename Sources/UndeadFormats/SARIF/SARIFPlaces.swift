@@ -1,3 +1,4 @@
+import UndeadReport
 import UndeadSystem
 
 /// Places of a report as a SARIF log writes them: files below the root of the repository relative to it, names of types,

@@ -1,3 +1,5 @@
+import UndeadReport
+
 /// Writes a report as workflow commands of GitHub Actions, which shows them beside the lines of the sources.
 package enum GitHubRenderer {
   /// Of each kind GitHub shows no more of a step.

@@ -1,3 +1,5 @@
+import UndeadReport
+
 /// What can be found, as the rules of a SARIF log: one for each kind of finding.
 package struct SARIFRules {
   /// In the order of their indices.

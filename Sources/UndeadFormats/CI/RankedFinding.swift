@@ -1,3 +1,4 @@
+import UndeadReport
 import UndeadSystem
 
 /// What one thing is to blame for, in one list of all kinds, the most important first: uses of dead objects, then leaks,
