@@ -71,7 +71,7 @@ extension HeapReport {
       roots: tables.roots().filter { $0.retained >= least }.prefix(options.top ?? .max).map(RootRow.init),
       generations: tables.generations().map(GenerationRow.init), memory: Self.memory(heap.file), detail: detail)
     if options.includesSites {
-      sites = HeapSites.rows(heap, &tables, symbols, least: least, top: options.top ?? 200)
+      sites = HeapSites.rows(&tables, symbols, least: least, top: options.top ?? 200)
     }
     if options.subject == nil {
       verdict = MemoryVerdict(heap, symbols: symbols)
