@@ -5,8 +5,7 @@ import UndeadSystem
 /// the program goes on at once.
 ///
 /// Belongs to the thread that made it (``TracerThread``). The copy ends with the tool, whatever ends that.
-package final class LiveReplica: Replica {
-  package var pid: pid_t { host.pid }
+package final class LiveReplica {
   package let maps: MemoryMap
   package let host: ReplicaHost
   /// Nanoseconds that the program stood still.

@@ -1,18 +1,6 @@
+// What a replica is asked for, and what it answers: a copy of a program's memory in a process that nobody needs, in which the library
+// runs as in the program itself.
 import UndeadSystem
-
-/// A copy of a program's memory in a process that nobody needs: the library runs in it as in the program itself.
-package protocol Replica: AnyObject {
-  /// The process, as the tool numbers it.
-  var pid: pid_t { get }
-  /// The program's mappings, before anything was put in.
-  var maps: MemoryMap { get }
-
-  /// Opens a library in the replica, and asks it for a snapshot file.
-  ///
-  /// - Parameter library: the path of the instrument, as the tool sees it.
-  /// - Returns: an open file (the caller's) with the snapshot.
-  func run(library: String, request: ReplicaRequest) throws(AttachError) -> ReplicaFile
-}
 
 /// A snapshot that a replica wrote: a file in memory, which lives as long as this.
 package final class ReplicaFile {

@@ -4,9 +4,7 @@ import UndeadSystem
 /// read from outside.
 ///
 /// Belongs to the thread that made it (``TracerThread``). It ends with the tool, whatever ends that.
-package final class ResurrectedReplica: Replica {
-  package var pid: pid_t { process.pid }
-  package var maps: MemoryMap { source.maps }
+package final class ResurrectedReplica {
   private let source: ReplicaSource
   private let threads: [ReplicaThread]
   private let process: EmptyProcess

@@ -21,19 +21,19 @@ package enum DiffRenderer {
     lines += TextRenderer.lines(zombies: diff.zombies.new.map { Finding($0) }, title: "NEW zombie:", options)
     let suspects = Findings.groups(suspects: diff.suspects.new, byCulprit: options.groupsByCulprit)
     lines += TextRenderer.lines(suspects, .init(one: "NEW SUSPECT", many: "NEW SUSPECTS", noun: "suspect"), options)
-    for change in diff.grown { lines.append(grown(line(change.leak), change.oldCount, change.newCount, options)) }
-    for change in diff.shrunk { lines.append(shrunk(line(change.leak), change.oldCount, change.newCount, options)) }
-    for leak in diff.gone { lines.append(gone(line(leak), leak.count, options)) }
-    lines += changes(diff.zombies, options, line: { "zombie: \($0.message)" }, count: \.count)
-    lines += changes(diff.suspects, options, line: line, count: \.count)
+    for change in diff.grown { lines.append(grown(line(change.leak), change.oldCount, change.newCount)) }
+    for change in diff.shrunk { lines.append(shrunk(line(change.leak), change.oldCount, change.newCount)) }
+    for leak in diff.gone { lines.append(gone(line(leak), leak.count)) }
+    lines += changes(diff.zombies, line: { "zombie: \($0.message)" }, count: \.count)
+    lines += changes(diff.suspects, line: line, count: \.count)
     for leak in diff.knownLeaks.new {
       lines.append(TextStyle.warning.apply("NEW") + "    known \(line(leak)): 0 -> \(leak.count)")
     }
-    lines += changes(diff.knownLeaks, options, line: { "known \(line($0))" }, count: \.count)
+    lines += changes(diff.knownLeaks, line: { "known \(line($0))" }, count: \.count)
     if !lines.isEmpty, lines.last != "" { lines.append("") }
     lines += diff.notes.map { "note: \($0)" as TextLine }
     if !diff.notes.isEmpty { lines.append("") }
-    lines.append(summary(diff, start, options))
+    lines.append(summary(diff, start))
     return Wrapping.wrapped(lines, width: options.width).text(options)
   }
 
@@ -44,29 +44,28 @@ package enum DiffRenderer {
 
   // MARK: Lines
 
-  private static func grown(_ line: String, _ old: Int, _ new: Int, _ options: TextOptions) -> TextLine {
+  private static func grown(_ line: String, _ old: Int, _ new: Int) -> TextLine {
     "\(TextStyle.alarm.apply("GROWN"))  \(line): \(old) -> \(new)"
   }
 
-  private static func shrunk(_ line: String, _ old: Int, _ new: Int, _ options: TextOptions) -> TextLine {
+  private static func shrunk(_ line: String, _ old: Int, _ new: Int) -> TextLine {
     "\(TextStyle.good.apply("LESS"))   \(line): \(old) -> \(new)"
   }
 
-  private static func gone(_ line: String, _ old: Int, _ options: TextOptions) -> TextLine {
+  private static func gone(_ line: String, _ old: Int) -> TextLine {
     "\(TextStyle.good.apply("GONE"))   \(line): \(old) -> 0"
   }
 
   /// What is not new, in a line each.
   private static func changes<Finding>(
-    _ findings: ReportDiff.Findings<Finding>, _ options: TextOptions, line: (Finding) -> String,
-    count: (Finding) -> Int
+    _ findings: ReportDiff.Findings<Finding>, line: (Finding) -> String, count: (Finding) -> Int
   ) -> [TextLine] {
-    findings.grown.map { grown(line($0.finding), $0.oldCount, $0.newCount, options) }
-      + findings.shrunk.map { shrunk(line($0.finding), $0.oldCount, $0.newCount, options) }
-      + findings.gone.map { gone(line($0), count($0), options) }
+    findings.grown.map { grown(line($0.finding), $0.oldCount, $0.newCount) }
+      + findings.shrunk.map { shrunk(line($0.finding), $0.oldCount, $0.newCount) }
+      + findings.gone.map { gone(line($0), count($0)) }
   }
 
-  private static func summary(_ diff: ReportDiff, _ start: String, _ options: TextOptions) -> TextLine {
+  private static func summary(_ diff: ReportDiff, _ start: String) -> TextLine {
     var parts = [
       "\(diff.new.count) new", "\(diff.grown.count) grown", "\(diff.shrunk.count) less", "\(diff.gone.count) gone",
       "\(diff.unchanged) unchanged",

@@ -31,7 +31,7 @@ package enum MergedReportText {
         Quantity.right("\(row.count.min)", 9),
         Quantity.right("\(row.count.median)", 9), Quantity.right("\(row.count.max)", 9),
       ]
-      lines.append("\(numbers.joined())  \(name(row, merged.report, options))\(place(row, merged))")
+      lines.append("\(numbers.joined())  \(name(row, merged.report))\(place(row, merged))")
     }
     return lines
   }
@@ -41,7 +41,7 @@ package enum MergedReportText {
     return "  (\(row.hostNames.joined(separator: ", ")))"
   }
 
-  private static func name(_ row: MergedReport.Group, _ report: LeakReport, _ options: TextOptions) -> TextLine {
+  private static func name(_ row: MergedReport.Group, _ report: LeakReport) -> TextLine {
     let (what, type) =
       switch row.list {
       case .leaks, .knownLeaks: ("leak", report.leaks.first { $0.signature == row.signature }?.objects.first?.type)

@@ -279,7 +279,16 @@ extension HeapFile {
     package static let files: UInt32 = 4
     package static let mapped: UInt32 = 5
     package static let own: UInt32 = 6
-    package static let other: UInt32 = 7
+
+    /// Each in JSON, and in words; 7 is what is none of these.
+    private static let kinds = [
+      liveBlocks: ("liveBlocks", "live blocks"), mallocFree: ("mallocFree", "free in malloc"),
+      stacks: ("stacks", "stacks of threads"), files: ("files", "code and files"),
+      mapped: ("mapped", "mapped by the program"), own: ("undead", "Undead itself"),
+    ]
+
+    package static func name(of kind: UInt32) -> String { kinds[kind]?.0 ?? "other" }
+    package static func words(for kind: UInt32) -> String { kinds[kind]?.1 ?? "other" }
   }
 
   /// A mark: blocks born after it, and before the next one, are of its generation.

@@ -96,7 +96,7 @@ struct GrowthBuilder {
   }
 
   private func growth(_ group: Int, _ totals: Totals, _ sites: inout GrowthSites) -> HeapDiff.Growth {
-    let key = mainKey(group, totals)
+    let key = mainKey(group)
     let (type, place) = (names.keys[key].type, names.places[Int(names.keys[key].place)])
     let isStorage = names.storage[Int(type)] != nil && byKey.count(key) <= 0
     let bytes = totals.bytes[group]
@@ -117,7 +117,7 @@ struct GrowthBuilder {
 
   /// The type that names the group: one of the program rather than one of the toolchain, an object rather than its
   /// storage; then the one with most bytes.
-  private func mainKey(_ group: Int, _ totals: Totals) -> Int {
+  private func mainKey(_ group: Int) -> Int {
     func rank(_ key: UInt32) -> (Int, Int, Int) {
       let type = Int(names.keys[Int(key)].type)
       let isProgram = new.programTypes.contains(UInt32(type)) ? 1 : 0

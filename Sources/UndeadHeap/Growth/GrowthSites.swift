@@ -24,7 +24,7 @@ struct GrowthSites {
   }
   private typealias Amounts = [Stack: GrowthSum]
 
-  init(_ old: GrowthSide, _ new: GrowthSide, _ names: GrowthNames, _ symbolizer: Symbolizer?) {
+  init(_ old: GrowthSide, _ new: GrowthSide, _ symbolizer: Symbolizer?) {
     let (first, second) = (old.heap.file.snapshot, new.heap.file.snapshot)
     var notes: [String] = []
     before = Side(side: old, frames: FrameNames(first, symbols: Self.symbols(first, symbolizer, &notes)))

@@ -45,7 +45,7 @@ struct HeapDiffBuilder {
     defer { pairing?.deallocate() }
     let entries = GrowthEntries(names, byKey, before: old, after: new)
     let groups = GrowthGroups(names, entries)
-    var sites = GrowthSites(old, new, names, symbolizer)
+    var sites = GrowthSites(old, new, symbolizer)
     let (before, after) = (old.heap.file.snapshot, new.heap.file.snapshot)
     var diff = HeapDiff(
       tool: tool, process: LeakReport.Process(after), before: Self.moment(old), after: Self.moment(new),

@@ -12,7 +12,7 @@ package enum HeapDiffText {
   private static let leastBytes = 4096
 
   package static func render(_ diff: HeapDiff, options: TextOptions = TextOptions()) -> String {
-    var lines = heading(diff, options)
+    var lines = heading(diff)
     lines += diff.notes.map { "note: \($0)" as TextLine }
     let least = min(leastBytes, (diff.growth.first?.bytes ?? 0) / 100)
     // What leaked is listed with the leaks, where these are known.
@@ -32,7 +32,7 @@ package enum HeapDiffText {
     if !leaked.isEmpty {
       lines += ["", "and \(Quantity.bytes(leaked.total(\.bytes))) that nothing reaches: the leaks are below"]
     }
-    lines += less(diff, options)
+    lines += less(diff)
     let more =
       ResourcesText.lines(diff.resources, limit: growthLimit, options) + FindingsText.lines(diff.findings, options)
     if !more.isEmpty { lines += [""] + more.dropLast() }
@@ -52,7 +52,7 @@ package enum HeapDiffText {
   }
 
   /// "12.3 MB -> 110.4 MB": what the whole heap did.
-  private static func heading(_ diff: HeapDiff, _ options: TextOptions) -> [TextLine] {
+  private static func heading(_ diff: HeapDiff) -> [TextLine] {
     let (old, new) = (diff.before.blocks, diff.after.blocks)
     let change = new.bytes.minus(old.bytes)
     let verb = change > 0 ? "grew by" : change < 0 ? "shrank by" : "is as large as before:"
@@ -163,7 +163,7 @@ package enum HeapDiffText {
   }
 
   /// Types of which there is less.
-  private static func less(_ diff: HeapDiff, _ options: TextOptions) -> [TextLine] {
+  private static func less(_ diff: HeapDiff) -> [TextLine] {
     let least = min(leastBytes, (diff.growth.first?.bytes ?? 0) / 100)
     let less = diff.types.filter { $0.before.bytes.minus($0.after.bytes) > least }.reversed()
     guard !less.isEmpty else { return [] }

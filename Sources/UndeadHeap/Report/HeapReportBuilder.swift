@@ -71,7 +71,7 @@ extension HeapReport {
       roots: tables.roots().filter { $0.retained >= least }.prefix(options.top ?? .max).map(RootRow.init),
       generations: tables.generations().map(GenerationRow.init), memory: Self.memory(heap.file), detail: detail)
     if options.includesSites {
-      sites = HeapSites.rows(heap, &tables, symbols, least: least, top: options.top ?? 200)
+      sites = HeapSites.rows(&tables, symbols, least: least, top: options.top ?? 200)
     }
     if options.subject == nil {
       verdict = MemoryVerdict(heap, symbols: symbols)
@@ -134,22 +134,10 @@ extension HeapReport {
   private static func memory(_ file: HeapFile) -> [MemoryRow] {
     let rows = file.memory.map { line in
       MemoryRow(
-        kind: kind(ofMemory: line.kind), name: file.snapshot.strings[line.name],
+        kind: HeapFile.MemoryLine.name(of: line.kind), name: file.snapshot.strings[line.name],
         residentBytes: Int(clamping: line.resident), reservedBytes: Int(clamping: line.reserved))
     }
     return rows.sorted { ($1.residentBytes, $0.kind, $0.name) < ($0.residentBytes, $1.kind, $1.name) }
-  }
-
-  private static func kind(ofMemory kind: UInt32) -> String {
-    switch kind {
-    case HeapFile.MemoryLine.liveBlocks: "liveBlocks"
-    case HeapFile.MemoryLine.mallocFree: "mallocFree"
-    case HeapFile.MemoryLine.stacks: "stacks"
-    case HeapFile.MemoryLine.files: "files"
-    case HeapFile.MemoryLine.mapped: "mapped"
-    case HeapFile.MemoryLine.own: "undead"
-    default: "other"
-    }
   }
 }
 

@@ -6,7 +6,7 @@ enum HeapSites {
   private static let candidates = 1000
 
   static func rows(
-    _ heap: LoadedHeap, _ tables: inout HeapTables, _ symbols: HeapSymbols, least: UInt64, top: Int
+    _ tables: inout HeapTables, _ symbols: HeapSymbols, least: UInt64, top: Int
   ) -> [HeapReport.SiteRow] {
     let stacks = tables.sites().lazy.filter { $0.bytes >= least }.prefix(max(candidates, top)).map(\.stack)
     symbols.prepare(stacks: stacks)

@@ -77,18 +77,6 @@ struct HeapOverview {
 
   // MARK: Memory of the process
 
-  private static func word(_ kind: UInt32) -> String {
-    switch kind {
-    case HeapFile.MemoryLine.liveBlocks: "live blocks"
-    case HeapFile.MemoryLine.mallocFree: "free in malloc"
-    case HeapFile.MemoryLine.stacks: "stacks of threads"
-    case HeapFile.MemoryLine.files: "code and files"
-    case HeapFile.MemoryLine.mapped: "mapped by the program"
-    case HeapFile.MemoryLine.own: "Undead itself"
-    default: "other"
-    }
-  }
-
   private func memory(_ html: inout HTML) {
     var sums: [UInt32: UInt64] = [:]
     for line in heap.file.memory { sums[line.kind, default: 0] &+= line.resident }
@@ -106,7 +94,7 @@ struct HeapOverview {
             "span",
             [
               "class": "part-\(part.key)", "style": "width:\(Percent.text(share))%",
-              "title": Self.word(part.key),
+              "title": HeapFile.MemoryLine.words(for: part.key),
             ])
         }
       }
@@ -115,7 +103,7 @@ struct HeapOverview {
         for part in parts {
           html.element("li") { html in
             html.element("i", ["class": "part-\(part.key)"])
-            html.text("\(Self.word(part.key)) ")
+            html.text("\(HeapFile.MemoryLine.words(for: part.key)) ")
             html.element("b", text: Quantity.bytes(Int(clamping: part.value)))
           }
         }

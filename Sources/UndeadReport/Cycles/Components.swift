@@ -14,7 +14,7 @@ struct Components {
     for root in 0..<graph.nodeCount where graph.contains(root) && !search.isVisited(root) {
       search.run(from: root, graph, &component, &count)
     }
-    sortNodes(graph)
+    sortNodes()
   }
 
   /// The nodes of a component, ascending.
@@ -22,7 +22,7 @@ struct Components {
     nodes[Int(first[component])..<Int(first[component + 1])]
   }
 
-  private mutating func sortNodes(_ graph: LeakGraph) {
+  private mutating func sortNodes() {
     first = [Int32](repeating: 0, count: count + 1)
     for number in component where number >= 0 { first[Int(number) + 1] += 1 }
     for number in 0..<count { first[number + 1] += first[number] }

@@ -24,7 +24,7 @@ package enum ReportText {
 
   /// The state of the run loops, a line each.
   package static func runLoops(_ inspection: JSONValue) -> [String] {
-    RunLoopText.lines(inspection, TextOptions()).dropFirst().filter { !$0.isEmpty }.map(\.plain)
+    RunLoopText.lines(inspection).dropFirst().filter { !$0.isEmpty }.map(\.plain)
   }
 
   /// The part of a path after the last slash.

@@ -6,7 +6,7 @@ enum RunLoopText {
   private static let timerLimit = 6
 
   /// Nothing for loops that never had anything to do.
-  static func lines(_ inspection: JSONValue, _ options: TextOptions) -> [TextLine] {
+  static func lines(_ inspection: JSONValue) -> [TextLine] {
     let loops = (inspection["loops"]?.elements ?? []).filter { loop in
       !(loop["timers"]?.elements ?? []).isEmpty || number(loop, "fires") > 0
     }

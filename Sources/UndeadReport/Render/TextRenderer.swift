@@ -34,7 +34,7 @@ public struct TextRenderer {
     lines += Self.lines(findings.suspects, .suspect, options)
     lines += KeptAloneText.lines(report.keptAlone, options)
     lines += DiagnosticText.lines(report.diagnostics, options)
-    if let runLoops = report.runLoops { lines += RunLoopText.lines(runLoops, options) }
+    if let runLoops = report.runLoops { lines += RunLoopText.lines(runLoops) }
     addKnown(findings.knownLeaks)
     lines += RefutedText.lines(report.refutedLeaks, options)
   }
