@@ -1,6 +1,6 @@
 // An object in a variable of a call that has not returned, which is in a retain cycle, too.
 // KEPT BY the variable, and after that the cycle
-// ADVICE a retain cycle keeps it even after that call of
+// ADVICE a retain cycle keeps it:
 // FIX let the call end, and `weak`
 import Foundation
 import Undead

@@ -18,7 +18,7 @@ import Testing
     hidden()
     outer(CommandLine.argc == 1 ? 1 : 2)
     public final class One { var n = 0; var f: (() -> Void)?; public func start() { f = { self.n += 1 } } }
-    public final class Two { var n = 0; var f: (() -> Void)?; public func start() { f = { self.n += 1 } } }
+    public final class Two { var n = 0; var f: (() -> Void)?; public func start() { hidden(); f = { self.n += 1 } } }
     """
   private static let bias: UInt64 = 0x5000_0000
 

@@ -63,7 +63,8 @@ import Testing
     #expect(
       rules.compactMap { $0["id"]?.text } == [
         "retainCycle", "unreferenced", "abandoned", "zombie", "growth", "taskOfDeadOwner", "timerOfDeadOwner",
-        "heldByTimer", "heldByDispatchSource", "heldByObserver", "heldByTask", "heldByRunLoop", "heldByThread",
+        "observerOfDeadOwner", "heldByTimer", "heldByDispatchSource", "heldByObserver", "heldByTask", "heldByRunLoop",
+        "heldByThread",
       ])
     for rule in rules {
       for key in ["shortDescription", "fullDescription", "help"] {

@@ -68,7 +68,7 @@ import Testing
         LEAK 1 of 1  Foundation.Timer that nothing refers to  (3 objects, 112 bytes)
 
             Foundation.Timer
-              ._fire → closure #1 in App.Clock.start() at /app/main.swift:110
+              .block → closure #1 in App.Clock.start() at /app/main.swift:110
                   captures self → App.Clock
 
           allocated  in App.Clock.start() at /app/main.swift:110

@@ -185,7 +185,7 @@ enum Advice {
   static func operationQueue(_ facts: LeakFacts) -> String? {
     guard
       facts.references.contains(where: {
-        $0.type == "Foundation.OperationQueue" && $0.field.hasPrefix("__") && $0.field.hasSuffix("Operation")
+        $0.type == "Foundation.OperationQueue" && $0.field.hasPrefix("__") && $0.field.contains("Operation")
       })
     else { return nil }
     let captures = closure(of: facts, in: { $0 == "Foundation.BlockOperation" }).map { ", and its block \($0)" } ?? ""

@@ -6,8 +6,7 @@ enum KnownLibraries {
     ("NIOConcurrencyHelpers", "swift-nio"),
     ("NIOHTTP1", "swift-nio"), ("NIOHTTP2", "swift-nio-http2"), ("NIOSSL", "swift-nio-ssl"),
     ("AsyncAlgorithms", "swift-async-algorithms"), ("AsyncHTTPClient", "async-http-client"),
-    ("Hummingbird", "hummingbird"), ("Vapor", "vapor"), ("GRDB", "GRDB.swift"), ("OpenCombine", "OpenCombine"),
-    ("RxSwift", "RxSwift"), ("Alamofire", "Alamofire"),
+    ("Hummingbird", "hummingbird"), ("Vapor", "vapor"), ("GRDB", "GRDB.swift"), ("Alamofire", "Alamofire"),
   ]
 
   static func package(ofModule module: String) -> String? { packages.first { $0.0 == module }?.1 }

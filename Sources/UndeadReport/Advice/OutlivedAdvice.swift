@@ -134,7 +134,7 @@ enum OutlivedAdvice {
   /// The call may end; then the cycle is what keeps the object.
   static func localAndCycle(_ facts: LeakFacts) -> String? {
     guard let cycle = facts.cycleAdvice, let root = facts.root, isOfThread(root) else { return nil }
-    return "a retain cycle keeps it even after that call of \(root.name) has ended: \(cycle)"
+    return "a retain cycle keeps it: \(cycle)"
       + (local(facts).map { "; besides, \($0)" } ?? "")
   }
 

@@ -51,7 +51,8 @@ extension Finding {
       chains.append(Chain(path: path, culprit: leak.cycle == nil || leak.kind == .abandoned ? culprit : nil))
       if let cycle = leak.cycle {
         let isHeldBack = path.dropLast().contains { step in cycle.contains { $0.type == step.type } }
-        let introduction = isHeldBack || path.count > 1 ? "holds what holds it:" : "is in a retain cycle, which keeps it as well:"
+        let introduction =
+          isHeldBack || path.count > 1 ? "holds what holds it:" : "is in a retain cycle, which keeps it as well:"
         chains.append(Chain(cycle: cycle, introduction: "and \(last.type) \(introduction)"))
       }
     } else if let cycle = leak.cycle {

@@ -64,12 +64,12 @@ package struct Packages: Sendable, Equatable {
 
   /// The dependency that declares a type.
   func package(ofType type: String) -> String? {
-    guard let dot = type.utf8.firstIndex(of: UInt8(ascii: ".")) else { return nil }
-    let module = String(type[..<dot])
-    return packages[module] ?? known(module)
+    guard !packages.isEmpty, let dot = type.utf8.firstIndex(of: UInt8(ascii: ".")) else { return nil }
+    return packages[String(type[..<dot])]
   }
 
-  /// The package of a widely used module, wherever its sources lie, unless the program is built there.
+  /// The package of a widely used module, wherever its sources lie, unless the program is built there: its functions are not shown
+  /// in place of the user's. What is said of its objects depends on the place of the sources alone.
   private func known(_ module: String) -> String? {
     guard let package = KnownLibraries.package(ofModule: module), !program.contains("/\(package)") else { return nil }
     return package

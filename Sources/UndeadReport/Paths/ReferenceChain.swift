@@ -154,7 +154,8 @@ struct ReferenceChain {
   }
 
   private func isOptional(_ edge: Int) -> Bool {
-    snapshot.strings[snapshot.edges[edge].declaredType].hasPrefix("Swift.Optional<")
+    snapshot.edges[edge].function == 0
+      && snapshot.strings[snapshot.edges[edge].declaredType].hasPrefix("Swift.Optional<")
   }
 
   /// True if what a closure leads to is an object of the type in whose member the closure stands.

@@ -88,13 +88,15 @@ extension ELFFile {
     var found: [UInt64: [UInt64]] = [:]
     guard !targets.isEmpty, header.machine == x86 else { return found }
     for segment in segments where segment.kind == ELFSegment.Kind.load && segment.isExecutable {
-      let code = file.bytes.dropFirst(Int(clamping: segment.offset)).prefix(Int(clamping: min(segment.fileSize, Self.mostCode)))
+      let code = file.bytes.dropFirst(Int(clamping: segment.offset)).prefix(
+        Int(clamping: min(segment.fileSize, Self.mostCode)))
       guard let start = UnsafeRawBufferPointer(rebasing: code).baseAddress, code.count > 7 else { continue }
       var at = 0
       while at + 7 <= code.count, let next = memchr(start + at, 0x8D, code.count - at) {
         let opcode = UnsafeRawPointer(next) - start
         at = opcode + 1
-        guard opcode > 0, opcode + 6 <= code.count, start.load(fromByteOffset: opcode - 1, as: UInt8.self) & 0xFB == 0x48,
+        guard opcode > 0, opcode + 6 <= code.count,
+          start.load(fromByteOffset: opcode - 1, as: UInt8.self) & 0xFB == 0x48,
           start.load(fromByteOffset: opcode + 1, as: UInt8.self) & 0xC7 == 0x05
         else { continue }
         let distance = Int64(Int32(littleEndian: start.loadUnaligned(fromByteOffset: opcode + 2, as: Int32.self)))

@@ -157,9 +157,9 @@ enum {
   ABI_CF_TYPE_SHIFT = 8,
   ABI_CF_TYPE_MASK = 0xFFFF,
   ABI_CF_CLASS_NAME = 8,           // CFRuntimeClass.className
-  ABI_CF_TIMER_LOOP = 72,          // CFRunLoop.c: __CFRunLoopTimer, _runLoop: none before it is scheduled, and after it was invalidated
-  ABI_CF_TIMER_INTERVAL = 96,      // _interval, a double: 0 for what fires once
-  ABI_CF_TIMER_INFO = 144,         // _context.info
+  ABI_CF_TIMER_INFO = 144,         // CFRunLoop.c: __CFRunLoopTimer, _context.info
+  ABI_CF_TIMER_INTERVAL = ABI_CF_TIMER_INFO - 48,   // _interval, a double: 0 for what fires once
+  ABI_CF_TIMER_LOOP = ABI_CF_TIMER_INFO - 72,       // _runLoop: none before it is scheduled, and after it was invalidated
 
   // ABI/Task.h and TaskPrivate.h: AsyncTask.
   ABI_TASK_FLAGS = 32,          // u32, JobFlags
@@ -202,8 +202,6 @@ enum {
   ABI_UNOTE_IDENT = 24,            // du_ident, u32: of sources on descriptors, the descriptor
 
   // libdispatch, queue_internal.h and source_internal.h: dispatch_source_s.
-  ABI_SOURCE_QUEUE = 24,           // object_internal.h: do_targetq
-  ABI_SOURCE_CONTEXT = 32,         // do_ctxt
   ABI_SOURCE_FLAGS = 80,           // u32: dq_atomic_flags
   ABI_SOURCE_REFS = 88,            // ds_refs
   ABI_SOURCE_CANCELLED = 0x10000000,   // DSF_CANCELED
@@ -215,9 +213,7 @@ enum {
   ABI_TIMER_TARGET = ABI_SOURCE_HANDLERS + 40,
   ABI_TIMER_INTERVAL = ABI_TIMER_TARGET + 16,
 
-  // libdispatch, io_internal.h: dispatch_stream_s begins with its queue (dq) and the source that wakes it.
-  ABI_STREAM_SOURCE = 8,
-  // dispatch_io_s; dispatch_fd_entry_s begins with the descriptor.
+  // libdispatch, io_internal.h: dispatch_io_s; dispatch_fd_entry_s begins with the descriptor.
   ABI_IO_ENTRY = ABI_SOURCE_REFS + 24,      // fd_entry: each use holds it against
   ABI_IO_DESCRIPTOR = ABI_IO_ENTRY + 12,    // fd, i32
 

@@ -40,12 +40,22 @@ static uintptr_t source_of_memory(const undead_suspects *suspects, uintptr_t blo
   return refs ? source_of(suspects, refs) : 0;
 }
 
-// The source that wakes a channel which reads or writes: libdispatch made it, and its handlers are none of the program's.
+// libdispatch, io_internal.h: what dispatch_stream_s begins with.
+typedef struct {
+  uintptr_t queue, source;
+} dispatch_stream;
+
+// The source that wakes a channel which reads or writes: libdispatch made it, and its handlers are none of the program's. It has
+// the stream for its context, and the stream's queue.
 bool undead_is_source_of_stream(const undead_suspects *suspects, uintptr_t block) {
   const undead_heap *heap = suspects->bodies->heap;
-  uintptr_t source = source_of_memory(suspects, block), stream = source ? word_at(source + ABI_SOURCE_CONTEXT) : 0;
-  if (!undead_heap_starts(heap, stream) || undead_block_size(stream) < ABI_STREAM_SOURCE + 8) return false;
-  return word_at(stream + ABI_STREAM_SOURCE) == source && word_at(stream) == word_at(source + ABI_SOURCE_QUEUE);
+  uintptr_t source = source_of_memory(suspects, block);
+  for (uintptr_t at = source; source && at < source + ABI_SOURCE_FLAGS; at += 8) {
+    if (!undead_heap_starts(heap, word_at(at)) || undead_block_size(word_at(at)) < sizeof(dispatch_stream)) continue;
+    const dispatch_stream *stream = (const dispatch_stream *)word_at(at);
+    if (stream->source == source && undead_heap_starts(heap, stream->queue)) return true;
+  }
+  return false;
 }
 
 bool undead_is_source_memory(const undead_suspects *suspects, uintptr_t block) {

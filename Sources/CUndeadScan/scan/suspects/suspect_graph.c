@@ -86,8 +86,8 @@ static void classify(suspect_graph *graph, uint32_t node) {
   if (*undead_heap_word(graph->heap, block) & UNDEAD_WORD_SPECIAL) flags |= FLAG_SOURCE;
   if (!layout || layout->kind == UNDEAD_KIND_OTHER) {
     // Of a source's two blocks the one that the program refers to stands for it.
-    bool other = word_at(block) == suspects->source_vtable || undead_is_source_of_stream(suspects, block);
-    if (flags & FLAG_SOURCE && other) flags &= (uint8_t)~FLAG_SOURCE;
+    if (flags & FLAG_SOURCE && (word_at(block) == suspects->source_vtable || undead_is_source_of_stream(suspects, block)))
+      flags &= (uint8_t)~FLAG_SOURCE;
   } else if (layout->kind == UNDEAD_KIND_CLASS) {
     if (layout->user_type && !(flags & FLAG_SOURCE)) flags |= FLAG_OBJECT;
     if (layout->category == UNDEAD_CATEGORY_OBSERVER_TOKEN) flags |= FLAG_TOKEN;

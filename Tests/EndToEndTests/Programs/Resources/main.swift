@@ -23,7 +23,7 @@ final class Job {
   var steps = 0
 }
 
-@inline(never) func work() {
+@inline(never) @_optimize(none) func work() {
   let job = Job()
   while true {
     sleep(1000)
