@@ -14,12 +14,15 @@
     static let uses: [(way: String, kind: String, type: String, field: String)] = [
       ("read", "field", "App.Point", "y"), ("write", "field", "App.Point", "x"), ("method", "method", "App.Dog", ""),
       ("release", "release", "App.Dog", ""), ("retain", "retain", "App.Dog", ""), ("closure", "closure", "closure", ""),
+    ]
+    static let storage: [(way: String, kind: String, type: String, field: String)] = [
       ("raw", "field", "raw memory", ""), ("freed-twice", "release", "raw memory", ""),
       ("overflow", "overflow", "raw memory", ""), ("data", "field", "raw memory", ""),
       ("array-storage", "field", "Swift._ContiguousArrayStorage<Swift.Int>", ""),
+      ("retained-storage", "retain", "Swift._ContiguousArrayStorage<Swift.Int>", ""),
     ]
 
-    @Test(arguments: uses)
+    @Test(arguments: uses + storage)
     func aUseIsReportedAndTheProgramGoesOn(_ use: (way: String, kind: String, type: String, field: String)) throws {
       let run = try Self.run(use.way)
       #expect(run.exit == 0, "\(run.text)")

@@ -76,6 +76,20 @@
       #expect(run.findings.first?.type == "App.Point")
     }
 
+    /// What is no object of the program's: storage of the library, and memory without a class.
+    @Test(arguments: SampledZombieTests.storage, ["1", "guard"])
+    func storageAndRawMemoryAreWatchedInEachMode(
+      _ use: (way: String, kind: String, type: String, field: String), _ zombies: String
+    ) throws {
+      let run = try Program.run(.release, use.way, settings: ["UNDEAD_ZOMBIES": zombies])
+      #expect(run.signal == SIGSEGV, "\(run.text)")
+      #expect(run.findings.map(\.kind) == [use.kind])
+      let zombie = try #require(run.findings.first)
+      #expect(zombie.type == use.type)
+      #expect(zombie.flags & 32 == 0)  // this is no sample
+      #expect(zombie.allocation.count > 2 && zombie.access.count > 1)
+    }
+
     @Test(arguments: [("method", "1"), ("read", "guard")])
     func theRuntimesBacktraceOfTheCrashStaysAndIsNoUseOfItsOwn(_ way: String, _ zombies: String) throws {
       let run = try Program.run(

@@ -151,7 +151,7 @@ import Testing
     #expect(notes.contains { $0.hasPrefix("15 of 1000 dead objects had to leave the quarantine (10 for its bytes, 5") })
     #expect(notes.contains { $0.hasPrefix("something still held 2 dead objects") })
     #expect(notes.contains { $0.hasPrefix("not kept: 3 objects") })
-    #expect(notes.contains { $0.hasPrefix("7 objects got no guard pages") })
+    #expect(notes.contains { $0.hasPrefix("7 objects got no pages of their own") })
     #expect(notes.contains { $0.hasPrefix("not listed: 9 uses") })
     #expect(notes.contains { $0.contains("-static-stdlib") })
     #expect(notes.contains { $0.contains("--zombie-mode guard sees these too") })

@@ -78,8 +78,9 @@ enum ZombieNotes {
           + "were taken by living ones: their uses are missed; raise the number of pages with --zombie-count")
     } else if counters["notGuarded"] > 0 {
       notes.append(
-        "\(objects(counters["notGuarded"])) got no guard pages (the system allows only so many mappings): "
-          + "reads of their fields may be missed; name the types that matter with --zombie-guard")
+        "\(objects(counters["notGuarded"])) got no pages of their own (storage gets 10,000 in a second, and the system "
+          + "allows only so many mappings): uses of what they hold may be missed; name the types that matter with "
+          + "--zombie-guard")
     }
     let lost = max(log.lost, counters["lostReports"])
     if lost > 0 { notes.append("not listed: \(objects(lost, "use")) of dead objects for which there was no room") }

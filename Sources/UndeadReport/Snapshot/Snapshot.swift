@@ -97,7 +97,9 @@ extension Snapshot {
   }
 
   /// True if the process was copied and not recorded, so that nothing is known of the places of its allocations.
-  package var isBare: Bool { metadata("recorded") != nil && nodes.allSatisfy { $0.stack == Snapshot.none } }
+  package var isBare: Bool {
+    metadata("recorded") != nil && metadata("recordedSince") == nil && nodes.allSatisfy { $0.stack == Snapshot.none }
+  }
 
   /// Sets a key of META to one value, in place of those that it had.
   package mutating func setMetadata(_ key: String, _ value: String) {

@@ -182,6 +182,12 @@ func use(_ way: String) {
     let bytes = data!.withUnsafeBytes { $0.baseAddress! }
     data = nil
     print(bytes.load(fromByteOffset: 50, as: UInt8.self))
+  case "retained-storage":
+    var array: [Int]? = [1, 2, 3]
+    array!.append(4)
+    let storage = Unmanaged.passUnretained(unsafeBitCast(array!, to: AnyObject.self))
+    array = nil
+    _ = storage.retain()
   case "array-storage":
     var array = [1, 2, 3]
     array.append(4)

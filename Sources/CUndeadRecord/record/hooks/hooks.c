@@ -216,8 +216,15 @@ static __attribute__((noinline)) void *malloc_otherwise(size_t size) {
 // A hook that interrupted another one, and threads of the tool, take the long way.
 UNDEAD_INLINE bool is_outermost(void) { return LIKELY(!(undead_thread.in_hook | undead_thread.ignored)); }
 
+static __attribute__((noinline)) void learn_cache(void) {
+  undead_hook_enter();
+  undead_cache_learn();
+  undead_hook_leave();
+}
+
 // Then it begins anew, and is not counted twice.
 static __attribute__((noinline)) void *malloc_chosen(size_t size) {
+  if (UNLIKELY(!undead_cache.tried) && !undead_thread.in_hook) learn_cache();
   void *block = ask_source(undead_chosen_blocks.choose, size, 16, HOOK_FRAME);
   if (block) return block;
   undead_thread.choice_left++;
@@ -229,7 +236,7 @@ UNDEAD_HOOK void *malloc(size_t size) {
   if (UNLIKELY(!(way & UNDEAD_WAY_SHORT))) {
     if (way & UNDEAD_WAY_ONLY_CHOOSES) {
       if (UNLIKELY(count_is_over())) JUMP malloc_chosen(size);
-      return __libc_malloc(size);
+      JUMP malloc_unrecorded(size);
     }
     if (way & UNDEAD_WAY_OFF) return __libc_malloc(size);
     JUMP malloc_otherwise(size);
@@ -291,6 +298,11 @@ static __attribute__((noinline)) void free_otherwise(void *block) {
   }
 }
 
+// No block of the pool's, and none that was recorded.
+static __attribute__((noinline)) void free_unrecorded(void *block) {
+  if (UNLIKELY(!undead_cache_give(block))) JUMP __libc_free(block);
+}
+
 static __attribute__((noinline)) void free_by_glibc(void *block) {
   undead_hook_enter_first();
   give_back(block, caller_of(HOOK_FRAME));
@@ -308,7 +320,7 @@ UNDEAD_HOOK void free(void *block) {
   uint32_t way = undead_way;
   if (UNLIKELY(!(way & (UNDEAD_WAY_FREE | UNDEAD_WAY_SAMPLED))) || UNLIKELY(undead_thread.in_hook)) {
     // What was chosen lies in a leaf.
-    if (way & UNDEAD_WAY_ONLY_CHOOSES && LIKELY(!leaf_of(block)) && LIKELY(!undead_free_filter)) JUMP __libc_free(block);
+    if (way & UNDEAD_WAY_ONLY_CHOOSES && LIKELY(!leaf_of(block)) && LIKELY(!undead_free_filter)) JUMP free_unrecorded(block);
     JUMP free_otherwise(block);
   }
   undead_hook_enter_first();

@@ -1,5 +1,6 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
+#include "record/block_source.h"
 #include "record/way/thread_cache.h"
 #include "platform/system/environment.h"
 #include "platform/memory/memory.h"
@@ -155,7 +156,7 @@ static void learn(void) {
 
 void undead_cache_learn(void) {
   static uint32_t begun;
-  if (undead_record_mode <= UNDEAD_RECORD_OFF || __atomic_exchange_n(&begun, 1, __ATOMIC_ACQ_REL)) return;
+  if ((undead_record_mode <= UNDEAD_RECORD_OFF && !undead_blocks_are_chosen) || __atomic_exchange_n(&begun, 1, __ATOMIC_ACQ_REL)) return;
   // Elsewhere glibc's own lists are used by glibc alone: place and form of a thread's table were not looked at there.
 #if defined(__x86_64__)
   const bool is_understood = true;

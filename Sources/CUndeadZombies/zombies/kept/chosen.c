@@ -106,7 +106,11 @@ typedef enum { AT_RANDOM, AT_PLACE } reason;
 
 static void *allocate_chosen(size_t size, uintptr_t isa, reason why, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   if (!is_wanted(isa)) return spend(1), NULL;
-  if (why == AT_RANDOM && !spend(LOOKS_FOR_A_PAGE)) return undead_count(&undead_zombie_counts.missed), NULL;
+  if (why == AT_RANDOM && !spend(LOOKS_FOR_A_PAGE)) {
+    if (only_storage) undead_fenced_refuse();
+    else undead_count(&undead_zombie_counts.missed);
+    return NULL;
+  }
   undead_fenced_frames frames;
   frames.count = 0;
   undead_backtrace_walk(pc, sp, bp, copy_frames, &frames);

@@ -68,6 +68,8 @@ static bool open_page(uintptr_t page) {
   return done;
 }
 
+void undead_fenced_refuse(void) { __atomic_fetch_add(&counters.full, 1, __ATOMIC_RELAXED); }
+
 uint32_t undead_fenced_quarters(void) { return (used_count - waiting_count) * 4 / slot_count; }
 
 bool undead_fenced_prepare(uint32_t dead, uint32_t wanted) {
@@ -143,7 +145,7 @@ static undead_fenced_slot *begin_block(size_t size, uintptr_t isa, const undead_
     slot = NULL;
   }
   if (!slot) {
-    counters.full++;
+    undead_fenced_refuse();
     return NULL;
   }
   slot->block = fence_of(index_of(slot)) - room_of(size, isa);

@@ -46,6 +46,8 @@ typedef struct {
 // Makes a pool, once, with pages for so many dead blocks, and more for those that live: at least so many slots in all, or (0) many
 // times as many. False without memory.
 bool undead_fenced_prepare(uint32_t dead, uint32_t slots);
+// Counts a block that gets no page.
+void undead_fenced_refuse(void);
 // How full the pool is of living blocks, in quarters.
 uint32_t undead_fenced_quarters(void);
 // Memory for a block of the pool; NULL (counted) if it is too large, or there is no slot.

@@ -1,7 +1,6 @@
 // A dictionary is looked up after one release too many: the library's code reads its storage.
-// EXPECT zombie in=release kind=field type=Swift._DictionaryStorage<*> operation=read allocated=make freed=drop used=show
-// EXPECT crash in=release
-// EXPECT any in=debug
+// EXPECT zombie kind=field type=Swift._DictionaryStorage<*> operation=read allocated=make freed=drop used=show
+// EXPECT crash
 @inline(never) @_optimize(none) func done() {}
 @inline(never) @_optimize(none) func make() -> [Int: String] {
   Dictionary(uniqueKeysWithValues: (0..<20).map { ($0, "value \($0)") })
