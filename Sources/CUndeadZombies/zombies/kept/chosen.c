@@ -96,7 +96,7 @@ static bool spend(uint32_t looks) {
   return __atomic_fetch_add(&spent, looks, __ATOMIC_RELAXED) <= most * LOOKS_FOR_A_PAGE;
 }
 
-static bool is_wanted(uintptr_t isa) {
+static bool is_sampled_type(uintptr_t isa) {
   const undead_zombie_class *class = isa ? undead_zombie_class_of(isa) : NULL;
   if (!isa) return undead_type_list_is_empty(UNDEAD_LIST_ALLOW);
   return class ? class->keep && (class->is_storage || !only_storage) : !only_storage;
@@ -105,7 +105,7 @@ static bool is_wanted(uintptr_t isa) {
 typedef enum { AT_RANDOM, AT_PLACE } reason;
 
 static void *allocate_chosen(size_t size, uintptr_t isa, reason why, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  if (!is_wanted(isa)) return spend(1), NULL;
+  if (!is_sampled_type(isa)) return spend(1), NULL;
   if (why == AT_RANDOM && !spend(LOOKS_FOR_A_PAGE)) {
     if (only_storage) undead_fenced_refuse();
     else undead_count(&undead_zombie_counts.missed);
