@@ -51,8 +51,10 @@ struct Block {
   var captures = (0, 0)
 }
 typealias CopyBlock = @convention(c) (UnsafeRawPointer) -> UnsafeMutableRawPointer
-let copyBlock = unsafeBitCast(
-  dlsym(dlopen("libBlocksRuntime.so", RTLD_NOW | RTLD_GLOBAL), "_Block_copy"), to: CopyBlock.self)
+/// None where the toolchain's libraries are linked into the program.
+let copyBlock = dlopen("libBlocksRuntime.so", RTLD_NOW | RTLD_GLOBAL).map {
+  unsafeBitCast(dlsym($0, "_Block_copy"), to: CopyBlock.self)
+}
 nonisolated(unsafe) var block = Block()
 block.descriptor.initialize(repeating: 0, count: 4)
 block.descriptor[1] = UInt(MemoryLayout<Block>.size)
@@ -66,7 +68,7 @@ blocks.reserveCapacity(100)
   let memory = malloc(size)!
   memory.storeBytes(of: leaked, toByteOffset: size - 8, as: UInt.self)
   free(memory)
-  blocks.append(copyBlock(&block))
+  if let copyBlock { blocks.append(copyBlock(&block)) }
 }
 
 nonisolated(unsafe) let store = Store()
