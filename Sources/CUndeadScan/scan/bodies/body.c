@@ -1,6 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #include "scan/bodies/body.h"
+#include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/sort.h"
 #include "platform/memory/spread.h"
@@ -232,14 +233,27 @@ static bool is_handler(const undead_bodies *bodies, uintptr_t block) {
   return bodies->handler_count && undead_place_of_word(bodies->handlers, bodies->handler_count, block) < bodies->handler_count;
 }
 
+// Where a block in the sense of C ends, 0 if it is none: Block_copy() took as much as its descriptor says. Behind that malloc may
+// have rounded up, and left words of who had the memory before.
+static uintptr_t end_of_closure_of_c(const undead_bodies *bodies, uintptr_t block, size_t size) {
+  const undead_c_block *header = (const undead_c_block *)block;
+  if (!bodies->closure_of_c || size < ABI_BLOCK_HEADER || word_at(block) != bodies->closure_of_c) return 0;
+  const undead_c_block_descriptor *descriptor = header->descriptor;
+  if (!undead_is_readable((uintptr_t)descriptor, sizeof *descriptor)) return 0;
+  bool fits = descriptor->size >= ABI_BLOCK_HEADER && descriptor->size <= size;
+  return fits ? block + ((descriptor->size + 7) & ~(uintptr_t)7) : 0;
+}
+
 static void body_of_memory(const undead_bodies *bodies, uintptr_t block, size_t size, undead_body *body) {
-  uintptr_t isa = bodies->stale->slab_isa;
+  uintptr_t isa = bodies->stale->slab_isa, end = end_of_closure_of_c(bodies, block, size);
   if (undead_side_table_owner(bodies->heap, block, size)) {
     body->side_table = true;
     body->high = body->low;
   } else if (isa && size >= ABI_SLAB_HEADER && word_at(block) == isa) {
     body->high = slab_end(block, body->high);
     if (!undead_is_held(bodies, block) && body->low + ABI_SLAB_HEADER < body->high) body->frames = body->low + ABI_SLAB_HEADER;
+  } else if (end) {
+    body->high = end < body->high ? end : body->high;
   } else if (bodies->stale->cached_count && undead_stale_is_cached(bodies->stale, block)) {
     body->high = body->low;
   } else if (undead_stale_looks_like_continuation(block, size)
