@@ -21,7 +21,9 @@ package enum InstrumentSources {
     /// Paths of the C files of this layer.
     package var files: [String] {
       let paths = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
-      return paths.filter { $0.hasSuffix(".c") && !$0.hasPrefix("units/") }.sorted().map { folder.appending(path: $0).path }
+      return paths.filter { $0.hasSuffix(".c") && !$0.hasPrefix("units/") }.sorted().map {
+        folder.appending(path: $0).path
+      }
     }
 
     /// Paths of the files that include all of these, folder by folder: they are compiled in less time.
