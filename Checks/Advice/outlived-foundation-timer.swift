@@ -7,9 +7,13 @@ import Undead
 
 final class Screen {
   private var seconds = 0
+  #if FIXED
+    private var timer: Timer?
+    deinit { timer?.invalidate() }
+  #endif
   func start() {
     #if FIXED
-      Timer.scheduledTimer(withTimeInterval: 1000, repeats: true) { [weak self] _ in self?.seconds += 1 }
+      timer = Timer.scheduledTimer(withTimeInterval: 1000, repeats: true) { [weak self] _ in self?.seconds += 1 }
     #else
       Timer.scheduledTimer(withTimeInterval: 1000, repeats: true) { _ in self.seconds += 1 }
     #endif

@@ -7,9 +7,13 @@ import Undead
 
 final class Screen: @unchecked Sendable {
   private var changes = 0
+  #if FIXED
+    private var token: (any NSObjectProtocol)?
+    deinit { if let token { NotificationCenter.default.removeObserver(token) } }
+  #endif
   func start() {
     #if FIXED
-      _ = NotificationCenter.default.addObserver(forName: .init("change"), object: nil, queue: nil) { [weak self] _ in
+      token = NotificationCenter.default.addObserver(forName: .init("change"), object: nil, queue: nil) { [weak self] _ in
         self?.changes += 1
       }
     #else
