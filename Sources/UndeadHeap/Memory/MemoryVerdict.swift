@@ -156,7 +156,10 @@ extension MemoryVerdict {
     case .leak: return "'undead leaks' shows the types, and the field or cycle of each"
     case .growth: return "what grows is listed below, by field: limit it, or remove what is no longer needed"
     case .retained:
-      guard let trimmableBytes, let unusedArenaBytes else { return "its own statistics tell when it gives memory back" }
+      guard let trimmableBytes, let unusedArenaBytes else {
+        return "mimalloc gives memory back by mi_collect(true), and sooner with MIMALLOC_PURGE_DELAY=0; tcmalloc by "
+          + "MallocExtension::ReleaseMemoryToSystem; if the next burst needs the memory again, leave it"
+      }
       if allocator != nil {
         return
           "lower MALLOC_CONF=dirty_decay_ms, or call mallctl(\"arena.4096.purge\") after a burst; if the next burst needs "

@@ -84,8 +84,10 @@ extension LoadedHeap {
   fileprivate func recordsOfSleep(_ edges: [Int]) -> Int? {
     func isTask(_ block: Int) -> Bool { types.groups[group(block)].kind == .task }
     guard let first = edges.firstIndex(where: { isTask(Int(graph.targets[$0])) }),
-      typeName(graph.source(of: edges[first])) == "dispatch source refs", field(edges[first]) == "event handler",
-      edges[..<first].allSatisfy({ typeName(graph.source(of: $0)).hasPrefix("dispatch source") })
+      edges[...first].allSatisfy({ typeName(graph.source(of: $0)).hasPrefix("dispatch ") }),
+      edges[...first].contains(where: {
+        typeName(graph.source(of: $0)) == "dispatch source refs" && field($0) == "event handler"
+      })
     else { return nil }
     let next = first + 2
     guard next < edges.count, typeName(graph.source(of: edges[next])) == TaskProgress.contextOfSleep else {
