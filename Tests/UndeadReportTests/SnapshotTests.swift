@@ -230,4 +230,14 @@ import UndeadTestSupport
     let good = Self.sample().encoded()
     for length in 0..<good.count { #expect(Self.error(good.prefix(length)) != nil) }
   }
+
+  /// A sample may have no backtrace of what is listed: that is not for lack of recording.
+  @Test func aProcessIsBareUnlessItIsRecordedSinceItRan() {
+    var snapshot = Snapshot()
+    #expect(!snapshot.isBare)
+    snapshot.setMetadata("recorded", "attach")
+    #expect(snapshot.isBare)
+    snapshot.setMetadata("recordedSince", "2026-01-01T00:00:00Z")
+    #expect(!snapshot.isBare)
+  }
 }

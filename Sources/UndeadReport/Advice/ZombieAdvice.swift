@@ -22,8 +22,11 @@ enum ZombieAdvice {
   }
 
   static func memory(_ facts: LeakFacts) -> String? {
-    guard facts.rootType == "raw memory" else { return nil }
-    return "the memory was deallocated before this use: a pointer must not be kept for longer than what it points to"
+    let isStorage = facts.use == "field" && facts.rootType.hasPrefix("Swift.")
+    guard facts.rootType == "raw memory" || isStorage else { return nil }
+    return
+      "the memory was deallocated before this use: a pointer must not be kept for longer than what it points to, and one "
+      + "from `withUTF8`, `withUnsafeBytes` and their kin not beyond the closure"
   }
 
   static func closure(_ facts: LeakFacts) -> String? {
