@@ -13,7 +13,8 @@ final class Screen: @unchecked Sendable {
   #endif
   func start() {
     #if FIXED
-      token = NotificationCenter.default.addObserver(forName: .init("change"), object: nil, queue: nil) { [weak self] _ in
+      token = NotificationCenter.default.addObserver(forName: .init("change"), object: nil, queue: nil) {
+        [weak self] _ in
         self?.changes += 1
       }
     #else

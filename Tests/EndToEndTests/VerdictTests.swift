@@ -136,6 +136,7 @@ import UndeadTestSupport
     let sleeping = try #require(report.groups.first { $0.state == .sleep && $0.waitsIn != nil })
     let wakes = try #require(sleeping.wakesInSeconds)
     #expect(wakes[0] > 3000 && wakes[1] <= 3600, "\(wakes)")
+    #expect(sleeping.resumedBy?.first?.root?.name == "timer of Task.sleep", "\(sleeping)")
     // Each sleep has one of the runtime's own, also those that were cancelled.
     let own = report.groups.filter { $0.state == .sleep && $0.waitsIn == nil }
     #expect(own.reduce(0) { $0 + $1.count } == 40 && own.compactMap(\.cancelledSleeps) == [20], "\(own)")
