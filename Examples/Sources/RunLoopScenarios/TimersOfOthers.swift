@@ -79,7 +79,7 @@ extension RunLoopScenario {
         timer.resume()
         keepBusy(loop, for: 0.2)
         timer.invalidate()
-        precondition(timer.firings > 0)
+        precondition(made.ticks > 0)
       }
       return owner != nil
     },

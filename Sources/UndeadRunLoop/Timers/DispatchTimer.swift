@@ -90,10 +90,10 @@ public final class DispatchTimer: Sendable {
   }
 
   /// Whether the timer can still fire.
-  var isValid: Bool { guarded.withLock { _ in block != nil } }
+  public var isValid: Bool { guarded.withLock { _ in block != nil } }
 
   /// When the timer fires next. Setting it reschedules the timer; a past date fires at once.
-  var fireDate: Date {
+  public var fireDate: Date {
     get { RunLoopClock.monotonic.date(at: guarded.withLock { $0.state.due }) }
     set {
       guard !newValue.timeIntervalSince1970.isNaN else { return }
@@ -106,7 +106,7 @@ public final class DispatchTimer: Sendable {
   }
 
   /// By how much a fire may be delayed. Setting it does not restart the phase.
-  var tolerance: Duration {
+  public var tolerance: Duration {
     get { Instants.duration(guarded.withLock { $0.state.tolerance }) }
     set {
       let wanted = max(0, Instants.nanoseconds(newValue))
@@ -118,7 +118,7 @@ public final class DispatchTimer: Sendable {
   }
 
   /// Calls the block now, on the calling thread; a one-shot timer then ends. Nothing while it is being called.
-  func fire() { call() }
+  public func fire() { call() }
 
   /// Ends the timer and lets go of its block. May be called twice, in the callback, before `resume()`, and from any thread.
   public func invalidate() {

@@ -183,7 +183,7 @@ public final class TrackedDisplayLink: Sendable {
   public var targetTimestamp: Duration { Instants.duration(guarded.withLock { $0.state.targetTimestamp }) }
 
   /// The time between two frames of the source.
-  var duration: Duration { .seconds(1) / rate }
+  public var duration: Duration { .seconds(1) / rate }
 
   /// How many frames that the target wanted were left out, because a callback of the loop took too long or its modes did
   /// not run, since the link was made.
