@@ -84,10 +84,11 @@ extension LoadedHeap {
   fileprivate func recordsOfSleep(_ edges: [Int]) -> Int? {
     func isTask(_ block: Int) -> Bool { types.groups[group(block)].kind == .task }
     guard let first = edges.firstIndex(where: { isTask(Int(graph.targets[$0])) }),
-      edges[...first].allSatisfy({ typeName(graph.source(of: $0)).hasPrefix("dispatch ") }),
-      edges[...first].contains(where: {
+      let handler = edges[...first].firstIndex(where: {
         typeName(graph.source(of: $0)) == "dispatch source refs" && field($0) == "event handler"
-      })
+      }),
+      // A closure of the program would lie between.
+      edges[(handler + 1)..<(first + 1)].allSatisfy({ types.groups[group(graph.source(of: $0))].kind == .other })
     else { return nil }
     let next = first + 2
     guard next < edges.count, typeName(graph.source(of: edges[next])) == TaskProgress.contextOfSleep else {
