@@ -135,8 +135,7 @@ import Testing
     try Recorder.run(program, []).expectSuccess()
   }
 
-  /// Contexts, alternate signal stacks and stacks made by hand, whose memory goes away and comes again; captures in the middle of
-  /// captures, too.
+  /// Contexts, alternate signal stacks and stacks made by hand, whose memory goes away and comes again.
   @Test(arguments: ["-O0", "-O2"])
   func stacksThatAreNotTheThreadsOwn(optimization: String) throws {
     let program = try Recorder.linkProgram("unwind/other_stacks.c", optimization: optimization)
@@ -147,6 +146,12 @@ import Testing
   @Test(arguments: ["-O0", "-O2"])
   func stacksThatTheChainCannotFollow(optimization: String) throws {
     let program = try Recorder.linkProgram("unwind/walked.c", optimization: optimization)
+    try Recorder.run(program, []).expectSuccess()
+  }
+
+  @Test(arguments: ["-O0", "-O2"])
+  func capturesInASignalHandlerDoNotDisturbTheInterruptedOne(optimization: String) throws {
+    let program = try Recorder.linkProgram("unwind/nested.c", optimization: optimization)
     try Recorder.run(program, []).expectSuccess()
   }
 }

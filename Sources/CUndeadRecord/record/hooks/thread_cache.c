@@ -22,6 +22,8 @@ extern void __libc_free(void *block);
 
 static intptr_t place_of(const void *of_thread) { return (const char *)of_thread - (const char *)__builtin_thread_pointer(); }
 
+void undead_cache_forget(void) { undead_cache.place = place_of(&undead_thread.no_cache); }
+
 bool undead_allocator_lists(size_t *place, size_t *lists) {
   if (!undead_cache.place || undead_cache.place == place_of(&undead_thread.no_cache)) return false;
   *place = (size_t)(undead_cache.place < 0 ? -undead_cache.place : undead_cache.place);

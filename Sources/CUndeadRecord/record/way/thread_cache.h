@@ -23,6 +23,8 @@ extern struct undead_cache_facts {
 // Looks for the place, once and after recording has begun, and chooses the way of the hooks anew; in a hook. Where it is not
 // understood, it stays unknown.
 void undead_cache_learn(void);
+// From now on all is asked of glibc.
+void undead_cache_forget(void);
 
 #if defined(__x86_64__) && defined(__clang__)
 #define UNDEAD_OF_THREAD __attribute__((address_space(257)))   // fs: is the thread pointer

@@ -152,8 +152,9 @@ void undead_cache_pool_clear(void) {
     if (chunks[chunk]) undead_clear_memory(chunks[chunk], (FIRST_CHUNK << chunk) * SLOT_BYTES);
 }
 
-undead_unwind_cache *undead_cache_borrow(void) { return claim(); }
-void undead_cache_return(undead_unwind_cache *cache) { give_back(index_of(cache), false); }
+// By themselves, as the others keep their frames on the program's stack.
+__attribute__((noinline)) undead_unwind_cache *undead_cache_borrow(void) { return claim(); }
+__attribute__((noinline)) void undead_cache_return(undead_unwind_cache *cache) { give_back(index_of(cache), false); }
 
 // Gives back what the calling thread has: but for the retired ones, if `keep_retired`.
 static void give_back_all(bool keep_retired) {

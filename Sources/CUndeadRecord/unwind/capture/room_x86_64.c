@@ -37,7 +37,8 @@ static void call_in(undead_unwind_cache *cache, void (*work)(void *), void *cont
   undead_call_on((uintptr_t)cache->room + sizeof cache->room, work, context);
 }
 
-void undead_run_with_cache(undead_unwind_cache *cache, void (*work)(void *), void *context) {
+// Never a part of who calls: what a program left of its stack must do for that one, too.
+__attribute__((noinline)) void undead_run_with_cache(undead_unwind_cache *cache, void (*work)(void *), void *context) {
   bool is_there = (uintptr_t)__builtin_frame_address(0) - (uintptr_t)cache->room < sizeof cache->room;
   if (is_there || undead_stack_has_room(&undead_thread, ROOM_FOR_UNWINDING)) work(context);
   else call_in(cache, work, context);

@@ -366,7 +366,7 @@ static void interrupt_on_alternate_stacks(void) {
   enter(&context);
 }
 
-// Captures are interrupted at any moment by others, and those again.
+// Captures are interrupted at any moment by others.
 static void be_interrupted_by_timer(void) {
   handled = 0;
   unsigned seed = 1;
@@ -377,7 +377,7 @@ static void be_interrupted_by_timer(void) {
 }
 
 static void interrupt_by_timer(void) {
-  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK | SA_NODEFER};
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK};
   sigaction(SIGVTALRM, &action, NULL);
   handler_depth = 1;
   struct itimerval often = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
