@@ -6,6 +6,7 @@
 #include "platform/memory/sort.h"
 #include "platform/memory/spread.h"
 #include "platform/processor/words.h"
+#include "record/block_source.h"
 #include "runtime/abi.h"
 #include "scan/bodies/held.h"
 #include "world/given.h"
@@ -144,7 +145,7 @@ static bool is_object(undead_bodies *bodies, uintptr_t block, undead_kind kind) 
   if (!undead_has_refcount(bodies->heap, block)) return false;
   if (!knows_maker_of(bodies, block)) return fields_fit(bodies, block);
   if (!undead_is_made_raw(bodies->makers, *undead_heap_word(bodies->heap, block) & UNDEAD_WORD_BACKTRACE)) return true;
-  return undead_owns_memory(block);   // an object on guarded pages
+  return undead_owns_memory(block) && !undead_block_is_chosen((void *)block);   // an object on guarded pages
 }
 
 const undead_layout *undead_block_layout(undead_bodies *bodies, uintptr_t block, size_t size) {
