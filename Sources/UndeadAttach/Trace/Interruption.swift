@@ -28,7 +28,9 @@ enum Interruption {
     again.rax = registers.orig_rax
     again.rip -= 2
     again.orig_rax = .max
-    if [232, 281].contains(registers.orig_rax) { again.r10 = rest(of: registers.r10) }
+    // epoll_wait and epoll_pwait have milliseconds in the fourth argument.
+    let isEpoll = [232, 281].contains(registers.orig_rax)
+    if isEpoll { again.r10 = rest(of: registers.r10) }
     if (try? thread.setRegisters(again)) != nil { thread.original = registers }
   }
 
