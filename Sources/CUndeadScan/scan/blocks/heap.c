@@ -68,7 +68,7 @@ static uintptr_t *add_cover(undead_heap *heap, uintptr_t page) {
 
 static bool cover_pages(undead_heap *heap, uintptr_t block) {
   uintptr_t end = block + undead_heap_block_size(heap, block);
-  if (end > heap->high) heap->high = end;
+  if (end >= heap->high) heap->high = end + sizeof(uintptr_t);   // the end of the last block is an address, too (mark_beside)
   for (uintptr_t page = (block | (PAGE_BYTES - 1)) + 1; page < end; page += PAGE_BYTES) {
     undead_region *region = &heap->regions[page >> UNDEAD_LEAF_SHIFT];
     if (!region->cover && !(region->cover = add_cover(heap, page))) return false;

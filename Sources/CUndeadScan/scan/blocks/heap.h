@@ -30,7 +30,7 @@ typedef struct {
   uint32_t *used;           // indices of regions in use, ascending
   uint32_t used_count, used_capacity;
   uintptr_t *covers;        // all `cover` tables, linked by the word behind their last
-  uintptr_t low, high;      // all blocks lie between
+  uintptr_t low, high;      // all blocks and their ends lie between
   uintptr_t pointer_guard;  // what the C library hides addresses in jump buffers with
   uint64_t areas[(1u << 16) / 64];   // bit k: blocks lie between k and k + 1 times 4 GiB
   bool glibc;               // blocks are chunks of glibc's, or look like these

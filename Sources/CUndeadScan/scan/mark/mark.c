@@ -100,11 +100,10 @@ static void mark_block(undead_marker *marker, uintptr_t block, uintptr_t origin)
   mark_word(marker, block, undead_heap_word(marker->heap, block), origin);
 }
 
-// An address in the eight bytes of malloc's between two blocks: the end of one, which runs down from there, or the
-// place before the other, whose elements are counted from one.
+// An address in the eight bytes of malloc's between two blocks, or in the fence of a block with pages of its own: the end of one,
+// which runs down from there, or the place before the other, whose elements are counted from one.
 static void mark_beside(undead_marker *marker, uintptr_t address, uintptr_t origin) {
   if (marker->result) undead_avoid_address(address);
-  if (!(address & 8)) return;
   uintptr_t end = address & ~(uintptr_t)7, before = undead_heap_block(marker->heap, end - 1);
   if (before) mark_block(marker, before, origin);
   if (undead_heap_starts(marker->heap, end + 8)) mark_block(marker, end + 8, origin);

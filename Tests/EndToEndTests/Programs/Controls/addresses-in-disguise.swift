@@ -42,10 +42,12 @@ var befores: [UnsafeMutablePointer<UnsafeMutableRawPointer>] = []
     values.append(boxed())
   }
   for _ in 0..<20 {
-    // The sizes that malloc does not round up, so that the end is not in the block.
-    let stack = UnsafeMutablePointer<UnsafeMutableRawPointer>.allocate(capacity: 3)
-    for index in 0..<3 { (stack + index).initialize(to: make()) }
-    ends.append(stack + 3)
+    // Sizes that malloc does not round up, so that the end is not in the block, and one that only it rounds up.
+    for count in [3, 4] {
+      let stack = UnsafeMutablePointer<UnsafeMutableRawPointer>.allocate(capacity: count)
+      for index in 0..<count { (stack + index).initialize(to: make()) }
+      ends.append(stack + count)
+    }
     let array = UnsafeMutablePointer<UnsafeMutableRawPointer>.allocate(capacity: 8)
     for index in 0..<8 { (array + index).initialize(to: make()) }
     befores.append(array - 1)
