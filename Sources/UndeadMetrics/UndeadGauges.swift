@@ -129,7 +129,7 @@ public struct UndeadGauges: Sendable {
 
   private func measureLeaks() async {
     let found = await OwnThread.run {
-      Result { LeakReport(analyzing: [ReportInput(try LeakDetector.snapshot())]).summary }
+      Result { LeakReport(analyzing: [try LeakDetector.snapshot()]).summary }
     }
     guard let summary = try? found.get() else { return }
     set("leaks", Double(summary.leaks))

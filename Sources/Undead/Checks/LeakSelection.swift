@@ -100,7 +100,7 @@ struct LeakSelection {
 
   /// Looks names up only if there is something to report: that takes longer than the whole search.
   private static func report(of part: Snapshot, options: ReportOptions) -> LeakReport {
-    let unnamed = LeakReport(analyzing: [ReportInput(part)], options: ReportOptions())
+    let unnamed = LeakReport(analyzing: [part])
     guard !unnamed.leaks.isEmpty || !unnamed.suspects.isEmpty else { return unnamed }
     let names = Symbolizer().symbolize(part.shownAddresses, modules: part.modules)
     var report = LeakReport(analyzing: [ReportInput(part, symbols: names.symbols)], options: options)

@@ -7,14 +7,14 @@ import UndeadSystem
 #endif
 
 /// What a report is made of: the snapshot of a process, and names for its code addresses.
-public struct ReportInput: Sendable {
+package struct ReportInput: Sendable {
   /// What was found in the process.
   package var snapshot: LeakSnapshot
   /// Names for the code addresses of the snapshot.
   package var symbols: SymbolTable
 
   /// Takes a snapshot, with the symbols that were saved with it.
-  public init(_ snapshot: LeakSnapshot) {
+  package init(_ snapshot: LeakSnapshot) {
     self.init(snapshot, symbols: snapshot.symbols)
   }
 
@@ -53,12 +53,12 @@ extension LeakReport {
   /// Analyses the snapshots of a program and of its children: the first one is the program's.
   ///
   /// Deterministic: the same snapshots give the same report. A leak that a forked child inherited counts once.
-  public init(analyzing inputs: [ReportInput], options: ReportOptions = ReportOptions()) {
-    self.init(analyzing: inputs, options: options, tool: Tool())
+  public init(analyzing snapshots: [LeakSnapshot], options: ReportOptions = ReportOptions()) {
+    self.init(analyzing: snapshots.map { ReportInput($0) }, options: options)
   }
 
-  /// The same, by another tool.
-  package init(analyzing inputs: [ReportInput], options: ReportOptions = ReportOptions(), tool: Tool) {
+  /// The same with names from elsewhere, by another tool.
+  package init(analyzing inputs: [ReportInput], options: ReportOptions = ReportOptions(), tool: Tool = Tool()) {
     self.init(tool: tool)
     if let first = inputs.first { process = Process(first.snapshot) }
     var merger = GroupMerger()

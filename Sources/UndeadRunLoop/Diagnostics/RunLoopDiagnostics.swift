@@ -8,8 +8,7 @@
 ///
 /// All members are safe to call from any thread.
 public enum RunLoopDiagnostics {
-  /// Receives each diagnostic, on the thread that noticed it.
-  public typealias Handler = @Sendable (RunLoopDiagnostic) -> Void
+  typealias Handler = @Sendable (RunLoopDiagnostic) -> Void
 
   /// What counts as late, starving and blocking.
   public struct Thresholds: Sendable {
@@ -29,8 +28,10 @@ public enum RunLoopDiagnostics {
   ///
   /// - Parameters:
   ///   - thresholds: what counts as late, starving and blocking.
-  ///   - handler: receives each diagnostic; nil only collects them.
-  public static func enable(_ thresholds: Thresholds = Thresholds(), handler: Handler? = nil) {
+  ///   - handler: receives each diagnostic, on the thread that noticed it; nil only collects them.
+  public static func enable(
+    _ thresholds: Thresholds = Thresholds(), handler: (@Sendable (RunLoopDiagnostic) -> Void)? = nil
+  ) {
     Diagnostics.enable(thresholds, handler)
   }
 

@@ -80,16 +80,13 @@ extension TrackedRunLoop {
 
 /// Sees a run loop at work; what `CFRunLoopObserver` is for `RunLoop`.
 public final class TrackedRunLoopObserver: Sendable {
-  /// Called on the loop's thread.
-  public typealias Handler = @Sendable (TrackedRunLoopObserver, TrackedRunLoop.Activity) -> Void
-
   /// The moments that the observer wants to see.
   let activities: TrackedRunLoop.Activity
   /// Whether it stays after the first call.
   private let repeats: Bool
   /// Observers are called from the lowest order to the highest.
   let order: Int
-  private let handler: Handler
+  private let handler: @Sendable (TrackedRunLoopObserver, TrackedRunLoop.Activity) -> Void
   let membership = Membership()
   /// By which its loop finds it; guarded by `membership`.
   nonisolated(unsafe) var number: UInt64 = 0
@@ -101,7 +98,8 @@ public final class TrackedRunLoopObserver: Sendable {
   ///   - order: observers are called from the lowest to the highest.
   ///   - handler: called on the loop's thread; while it runs, the observer is not called again.
   public init(
-    activities: TrackedRunLoop.Activity = .all, repeats: Bool = true, order: Int = 0, handler: @escaping Handler
+    activities: TrackedRunLoop.Activity = .all, repeats: Bool = true, order: Int = 0,
+    handler: @escaping @Sendable (TrackedRunLoopObserver, TrackedRunLoop.Activity) -> Void
   ) {
     self.activities = activities
     self.repeats = repeats

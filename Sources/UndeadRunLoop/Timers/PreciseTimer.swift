@@ -8,11 +8,8 @@ import Synchronization
 /// call from any thread.
 public enum PreciseTimer {
   /// The name of a task.
-  public struct ID: Hashable, Sendable, CustomStringConvertible {
+  public struct ID: Hashable, Sendable {
     let number: UInt64
-
-    /// The id as a number, which grows from task to task.
-    public var description: String { String(number) }
   }
 
   private static let lastNumber = Atomic<UInt64>(0)

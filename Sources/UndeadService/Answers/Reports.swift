@@ -60,7 +60,7 @@ extension UndeadDebugService {
       unchecked: LeakReport.Process(
         path: CommandLine.arguments.first ?? "", arguments: CommandLine.arguments, pid: Int(getpid())))
     snapshot.zombies = findings
-    var report = LeakReport(analyzing: [ReportInput(snapshot)])
+    var report = LeakReport(analyzing: [snapshot])
     report.summary.notes = findings.notes + ["leaks were not looked for: /debug/undead/report does that"]
     guard format == .json else {
       return .init(text: ReportPage.render(report, options: options), contentType: format.contentType)
