@@ -35,5 +35,8 @@ package struct ProcessResources: Sendable, Equatable {
     package static func counts(of process: String) -> (descriptors: Int, threads: Int) {
       (Folder.names(in: "/proc/\(process)/fd").count, Folder.names(in: "/proc/\(process)/task").count)
     }
+  #else
+    /// Nothing is known of any process here.
+    package init(of process: String) { self.init(descriptors: [], threads: []) }
   #endif
 }
