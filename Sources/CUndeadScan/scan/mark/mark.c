@@ -3,6 +3,7 @@
 #include "scan/mark/mark.h"
 #include "platform/memory/own_data.h"
 #include "record/avoid.h"
+#include "record/block_source.h"
 #include "record/scopes.h"
 #include "scan/bodies/plain.h"
 #include "scan/bodies/references.h"
@@ -100,11 +101,14 @@ static void mark_block(undead_marker *marker, uintptr_t block, uintptr_t origin)
   mark_word(marker, block, undead_heap_word(marker->heap, block), origin);
 }
 
-// An address in the eight bytes of malloc's between two blocks, or in the fence of a block with pages of its own: the end of one,
-// which runs down from there, or the place before the other, whose elements are counted from one.
+// An address in the eight bytes of malloc's between two blocks, or in the fence of a block of the pool: the end of one, which runs
+// down from there, or the place before the other, whose elements are counted from one. Blocks of other allocators touch each other,
+// and the end of one is the start of the next.
 static void mark_beside(undead_marker *marker, uintptr_t address, uintptr_t origin) {
   if (marker->result) undead_avoid_address(address);
-  uintptr_t end = address & ~(uintptr_t)7, before = undead_heap_block(marker->heap, end - 1);
+  uintptr_t end = address & ~(uintptr_t)7;
+  if (!(address & 8) && !undead_block_is_chosen((const void *)(end - 1))) return;
+  uintptr_t before = undead_heap_block(marker->heap, end - 1);
   if (before) mark_block(marker, before, origin);
   if (undead_heap_starts(marker->heap, end + 8)) mark_block(marker, end + 8, origin);
 }

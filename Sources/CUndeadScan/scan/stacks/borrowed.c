@@ -11,6 +11,7 @@ enum { MOST_FUNCTIONS = 2048, FRAMES = 16, CACHE = 256 };
 
 static struct {
   bool ends;
+  bool nameless;                          // a function without a name waits
   bool lock;                              // several threads may mark
   uint32_t count;                         // more than there is room for: any function may wait
   uintptr_t functions[MOST_FUNCTIONS];    // where they start
@@ -19,6 +20,7 @@ static struct {
 
 void undead_borrowed_begin(bool ends) {
   waiting.ends = ends;
+  waiting.nameless = false;
   waiting.count = 0;
   memset(waiting.cache, 0, sizeof waiting.cache);
 }
@@ -32,7 +34,8 @@ static bool waits(uintptr_t function) {
 
 void undead_borrowed_add(uintptr_t pc) {
   uintptr_t start = 0;
-  if (!undead_symbol_name(pc, &start)[0] || waits(start)) return;
+  if (!undead_symbol_name(pc, &start)[0]) waiting.nameless = true;
+  if (!start || waits(start)) return;
   if (waiting.count < MOST_FUNCTIONS) waiting.functions[waiting.count] = start;
   waiting.count++;
 }
@@ -46,14 +49,15 @@ static bool find_borrowed(uint32_t backtrace) {
     const undead_module *module = undead_module_of(frames[i] - 1);
     if (module && module->toolchain) continue;   // it was called by what allocates
     const char *name = undead_symbol_name(frames[i] - 1, &start);
-    return waits(start) || (!waiting.ends && (!name[0] || strstr(name, "Ya")));
+    if (!name[0]) return !waiting.ends || waiting.nameless;
+    return waits(start) || (!waiting.ends && strstr(name, "Ya"));
   }
-  return !waiting.ends;
+  return true;
 }
 
 bool undead_may_be_borrowed(uint32_t backtrace) {
-  if (!backtrace) return !waiting.ends;
-  if (waiting.ends && !waiting.count) return false;
+  if (waiting.ends && !waiting.count && !waiting.nameless) return false;
+  if (!backtrace) return true;   // by which function is unknown
   while (__atomic_test_and_set(&waiting.lock, __ATOMIC_ACQUIRE)) undead_spin();
   uint32_t slot = backtrace % CACHE;
   if (waiting.cache[slot].backtrace != backtrace) {

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Nothing waits yet. `ends`: of what is not known, nothing is in use.
+// Nothing waits yet. `ends`: tasks do not go on, so only what waits in a frame is in use.
 void undead_borrowed_begin(bool ends);
 // The code at `pc` stands in a weak frame that goes on.
 void undead_borrowed_add(uintptr_t pc);
