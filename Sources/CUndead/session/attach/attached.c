@@ -11,6 +11,7 @@
 #include "record/attached.h"
 #include "record/mode.h"
 #include "record/sample.h"
+#include "session/signals/buffer_functions.h"
 #include "session/signals/signal_functions.h"
 #include "session/state/session.h"
 #include "session/buffers/text.h"
@@ -116,6 +117,7 @@ static int begin(undead_record_request *request) {
   if (!registered) registered = __register_atfork(before_fork, after_fork_in_parent, after_fork_in_child, NULL) == 0;
   if (request->depth > 0 && request->depth <= UNDEAD_DEPTH_LIMIT) undead_backtrace_depth = request->depth;
   if (request->zombie_rate) attach_signals();
+  if (request->zombie_rate) undead_buffer_attach();
   if (records) {
     undead_recording_since = nanoseconds();
     undead_record_start(mode_for(request));
