@@ -17,8 +17,9 @@
     ]
     static let storage: [(way: String, kind: String, type: String, field: String)] = [
       ("raw", "field", "raw memory", ""), ("freed-twice", "release", "raw memory", ""),
-      ("overflow", "overflow", "raw memory", ""), ("aligned", "field", "raw memory", ""), ("before", "field", "raw memory", ""),
-      ("masked-handler", "field", "raw memory", ""), ("data", "field", "raw memory", ""),
+      ("overflow", "overflow", "raw memory", ""), ("aligned", "field", "raw memory", ""),
+      ("before", "field", "raw memory", ""), ("masked-handler", "field", "raw memory", ""),
+      ("data", "field", "raw memory", ""),
       ("array-storage", "field", "Swift._ContiguousArrayStorage<Swift.Int>", ""),
       ("retained-storage", "retain", "Swift._ContiguousArrayStorage<Swift.Int>", ""),
     ]
