@@ -83,7 +83,8 @@ static int refuse(undead_record_request *request, const char *why) {
   return UNDEAD_RECORD_REFUSED;
 }
 
-// A fault of the sample must come to its handler, whatever the program does to its signals from now on.
+// A fault of the sample must come to its handler, whatever the program does to its signals from now on, and calls of the system
+// are uses.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"   // sigset
 static void attach_signals(void) {
@@ -92,8 +93,12 @@ static void attach_signals(void) {
       {"sigprocmask", (uintptr_t)sigprocmask}, {"sigset", (uintptr_t)sigset}, {"sysv_signal", (uintptr_t)sysv_signal},
       {"__sysv_signal", (uintptr_t)__sysv_signal},
   };
+  static bool attached;
+  if (attached) return;
+  attached = true;
   undead_signal_find_next();
   undead_attach_others(functions, sizeof functions / sizeof *functions);
+  undead_buffer_attach();
 }
 #pragma GCC diagnostic pop
 
@@ -117,7 +122,6 @@ static int begin(undead_record_request *request) {
   if (!registered) registered = __register_atfork(before_fork, after_fork_in_parent, after_fork_in_child, NULL) == 0;
   if (request->depth > 0 && request->depth <= UNDEAD_DEPTH_LIMIT) undead_backtrace_depth = request->depth;
   if (request->zombie_rate) attach_signals();
-  if (request->zombie_rate) undead_buffer_attach();
   if (records) {
     undead_recording_since = nanoseconds();
     undead_record_start(mode_for(request));
