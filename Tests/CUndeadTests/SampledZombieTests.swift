@@ -17,7 +17,9 @@
     ]
     static let storage: [(way: String, kind: String, type: String, field: String)] = [
       ("raw", "field", "raw memory", ""), ("freed-twice", "release", "raw memory", ""),
-      ("overflow", "overflow", "raw memory", ""), ("data", "field", "raw memory", ""),
+      ("overflow", "overflow", "raw memory", ""), ("aligned", "field", "raw memory", ""),
+      ("before", "field", "raw memory", ""), ("masked-handler", "field", "raw memory", ""),
+      ("data", "field", "raw memory", ""),
       ("array-storage", "field", "Swift._ContiguousArrayStorage<Swift.Int>", ""),
       ("retained-storage", "retain", "Swift._ContiguousArrayStorage<Swift.Int>", ""),
     ]
@@ -35,6 +37,13 @@
       #expect(zombie.flags & 32 != 0)
       #expect(zombie.allocation.count > 2 && zombie.access.count > 1)
       #expect(use.kind == "overflow" ? zombie.deathTime == 0 : zombie.deathTime > 0 && zombie.deallocation.count > 1)
+    }
+
+    /// The kernel would fail with EFAULT, and report nothing.
+    @Test func aCallOfTheSystemIsAUse() throws {
+      let run = try Self.run("calls")
+      #expect(run.exit == 0 && run.text.hasPrefix("[8, 8, 8, 8, 8, 8, 16, 8, 8, 0, 8, 8]"), "\(run.text)")
+      #expect(run.findings.map { $0.flags & 1 } == [0, 1, 0, 1, 0, 1, 1])
     }
 
     @Test func aBlockThatIsResizedByCKeepsItsContent() throws {

@@ -21,3 +21,14 @@
 #ifndef UNDEAD_SUPPORTED
 #define UNDEAD_SUPPORTED 0
 #endif
+
+// A sanitizer has functions of the C library's of its own.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer) || \
+    __has_feature(leak_sanitizer)
+#define UNDEAD_SANITIZER 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define UNDEAD_SANITIZER 1
+#endif

@@ -75,7 +75,7 @@ struct ZombieMessage {
     case "release": return "release of \(object)"
     case "retain": return "retain of \(object)"
     case "field":
-      let place = member ?? event.fieldOffset.map { "the word at offset \($0)" } ?? "a field"
+      let place = member ?? event.fieldOffset.map { "the word at offset \(Int32(truncatingIfNeeded: $0))" } ?? "a field"
       return event.flags & 1 != 0 ? "write to \(place) of \(object)" : "read of \(place) of \(object)"
     case "overflow":
       let offset = event.fieldOffset.map { " at offset \($0)" } ?? ""

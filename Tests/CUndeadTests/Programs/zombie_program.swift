@@ -172,6 +172,24 @@ func use(_ way: String) {
       free(larger)
     }
     print(7)
+  case "aligned":
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: 100, alignment: 64)
+    precondition(UInt(bitPattern: memory) % 64 == 0)
+    memory.deallocate()
+    print(memory.load(fromByteOffset: 8, as: Int.self))
+  case "before":
+    let memory = numbers()
+    memory.deallocate()
+    print(memory[-1])
+  case "calls": useInCalls()
+  case "masked-handler":
+    stale = numbers()
+    stale.deallocate()
+    var action = sigaction()
+    sigfillset(&action.sa_mask)
+    action.__sigaction_handler.sa_handler = { _ in stale[3] += 1 }
+    sigaction(SIGUSR1, &action, nil)
+    raise(SIGUSR1)
   case "overflow":
     let memory = numbers()
     memory[10] = 1
@@ -343,6 +361,45 @@ func manage(_ way: String) {
   case "no-mprotect", "no-memory", "small-stack", "thousands": endure(way)
   default: manageThreads(way)
   }
+}
+
+nonisolated(unsafe) var stale = numbers()
+nonisolated(unsafe) var waiting: Int32 = 0
+let isWaiting = Atomic(false)
+
+/// Calls of the system with memory that was freed, which do what they would have done.
+func useInCalls() {
+  var ends: [Int32] = [0, 0]
+  socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)
+  func freed() -> UnsafeMutableRawPointer {
+    let memory = numbers()
+    memory.deallocate()
+    return UnsafeMutableRawPointer(memory) + 16
+  }
+  var counts = [write(ends[0], freed(), 8), read(ends[1], freed(), 8)]
+  counts += [send(ends[0], freed(), 8, 0), recv(ends[1], freed(), 8, 0)]
+  var buffer = iovec(iov_base: freed(), iov_len: 8)
+  counts += [writev(ends[0], &buffer, 1)]
+  buffer.iov_base = freed()
+  counts += [readv(ends[1], &buffer, 1)]
+  // What lies in the pool, and what lies elsewhere.
+  let memory = numbers()
+  var word = 0
+  counts += [write(ends[0], memory, 16), read(ends[1], &word, 8), read(ends[1], memory, 8), read(ends[1], nil, 0)]
+  memory.deallocate()
+  // The block dies while the call waits for something to read.
+  stale = numbers()
+  waiting = ends[1]
+  let reader = onThread { _ in
+    isWaiting.store(true, ordering: .releasing)
+    return UnsafeMutableRawPointer(bitPattern: read(waiting, stale + 2, 8))
+  }
+  while !isWaiting.load(ordering: .acquiring) {}
+  stale.deallocate()
+  counts += [write(ends[0], &word, 8)]
+  var result: UnsafeMutableRawPointer?
+  pthread_join(reader, &result)
+  print(counts + [Int(bitPattern: result)])
 }
 
 /// What a system may refuse, while objects are made, die and are used.

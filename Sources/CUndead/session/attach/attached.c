@@ -11,6 +11,7 @@
 #include "record/attached.h"
 #include "record/mode.h"
 #include "record/sample.h"
+#include "session/signals/buffer_functions.h"
 #include "session/signals/signal_functions.h"
 #include "session/state/session.h"
 #include "session/buffers/text.h"
@@ -82,7 +83,8 @@ static int refuse(undead_record_request *request, const char *why) {
   return UNDEAD_RECORD_REFUSED;
 }
 
-// A fault of the sample must come to its handler, whatever the program does to its signals from now on.
+// A fault of the sample must come to its handler, whatever the program does to its signals from now on, and calls of the system
+// are uses.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"   // sigset
 static void attach_signals(void) {
@@ -91,8 +93,12 @@ static void attach_signals(void) {
       {"sigprocmask", (uintptr_t)sigprocmask}, {"sigset", (uintptr_t)sigset}, {"sysv_signal", (uintptr_t)sysv_signal},
       {"__sysv_signal", (uintptr_t)__sysv_signal},
   };
+  static bool attached;
+  if (attached) return;
+  attached = true;
   undead_signal_find_next();
   undead_attach_others(functions, sizeof functions / sizeof *functions);
+  undead_buffer_attach();
 }
 #pragma GCC diagnostic pop
 

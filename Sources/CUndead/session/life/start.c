@@ -24,6 +24,7 @@
 #include "session/limits/sandbox.h"
 #include "session/state/session.h"
 #include "session/state/settings.h"
+#include "session/signals/buffer_functions.h"
 #include "session/signals/signal_functions.h"
 #include "session/life/signals.h"
 #include "session/state/state_file.h"
@@ -268,6 +269,7 @@ void undead_session_before_main(void) {
   }
   undead_exit_find_next();
   undead_signal_find_next();
+  undead_buffer_find_next();
   undead_exec_find_next();
   undead_limits_find_next();
   undead_locks_find_next();

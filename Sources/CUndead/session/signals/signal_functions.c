@@ -46,7 +46,9 @@ __attribute__((visibility("default"))) int sigaction(
   if (undead_fault_keep(number, action, old, &kept)) return kept;
   // The caller may use one structure for both.
   bool to_default = action && action->sa_handler == SIG_DFL;
-  int result = undead_signal_set_action(number, action, old);
+  struct sigaction wanted;
+  if (action) wanted = *action;
+  int result = undead_signal_set_action(number, action && undead_fault_unblock(&wanted.sa_mask) ? &wanted : action, old);
   if (result != 0) return result;
   if (old) undead_guard_hide(number, old);
   if (old && is_ours((const void *)old->sa_sigaction)) *old = defaults[number];

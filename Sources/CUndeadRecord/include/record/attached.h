@@ -19,7 +19,7 @@ typedef struct {
   uintptr_t replacement;
 } undead_replacement;
 
-// Calls of these are sent to their replacements, too, when the hooks are attached next. At most 8, once.
+// Calls of these are sent to their replacements, too, when the hooks are attached next. At most 24 in all.
 void undead_attach_others(const undead_replacement *others, size_t count);
 
 // Sends the calls of all images to the hooks, or back to the allocator; returns how many pointers were changed.

@@ -24,7 +24,7 @@ static const char *const names[] = {
     "malloc",        "free",   "calloc",  "realloc", "reallocarray", "memalign", "aligned_alloc",
     "posix_memalign", "valloc", "pvalloc", "dlopen",  "dlsym",
 };
-enum { IMPORTS = sizeof names / sizeof *names, ALLOCATOR = IMPORTS - 2, MOST_OTHERS = 8 };
+enum { IMPORTS = sizeof names / sizeof *names, ALLOCATOR = IMPORTS - 2, MOST_OTHERS = 24 };
 
 static undead_import imports[IMPORTS + MOST_OTHERS];
 static size_t import_count = IMPORTS;
@@ -130,8 +130,7 @@ static size_t change(bool back, bool only_new) {
 
 void undead_attach_others(const undead_replacement *others, size_t count) {
   void *libc = undead_open_library("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
-  if (import_count > IMPORTS) return;
-  for (size_t i = 0; libc && i < count && i < MOST_OTHERS; i++) {
+  for (size_t i = 0; libc && i < count && import_count < IMPORTS + MOST_OTHERS; i++) {
     void *function = undead_symbol(libc, others[i].name);
     if (function) imports[import_count++] = (undead_import){others[i].name, (uintptr_t)function, others[i].replacement};
   }

@@ -28,16 +28,6 @@
 #include <errno.h>
 #include <gnu/libc-version.h>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer) || \
-    __has_feature(leak_sanitizer)
-#define UNDEAD_SANITIZER 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define UNDEAD_SANITIZER 1
-#endif
-
 #ifdef UNDEAD_SANITIZER
 const bool undead_hooks_available = false;
 void undead_avoid_no_longer(void) {}

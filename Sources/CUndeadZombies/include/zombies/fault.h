@@ -2,6 +2,7 @@
 #pragma once
 #include <signal.h>
 #include <stdbool.h>
+#include "unwind/walk_x86_64.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -14,5 +15,9 @@ bool undead_fault_keep(int signal, const struct sigaction *action, struct sigact
 
 // Takes the signals that stand in front out of a set to be blocked. False if they are not in it.
 bool undead_fault_unblock(sigset_t *set);
+
+// A call of the system is to use `address`, which lies in the pool, for `caller`. True if it was closed and is open now: that is
+// reported.
+bool undead_fault_before_call(uintptr_t address, bool is_write, undead_frame caller);
 
 #pragma GCC visibility pop

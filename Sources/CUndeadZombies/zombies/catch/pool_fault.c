@@ -3,6 +3,7 @@
 // What was done to a dead block of the pool shows where the access happened: by the name of the runtime's function, else by the
 // part of the block.
 #include "zombies/catch/pool_fault.h"
+#include "zombies/fault.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/memory.h"
@@ -20,6 +21,7 @@
 #include "zombies/shared/state.h"
 #include "zombies/classes/zombie_class.h"
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -162,8 +164,13 @@ static uint32_t keep_frames(const undead_fenced_frames *frames) {
   return frames->count ? undead_backtrace_keep(frames->indices, frames->count) : UNDEAD_BACKTRACE_NONE;
 }
 
-static void report(const siginfo_t *info, const ucontext_t *context, const undead_fenced_slot *slot, bool is_fence) {
-  const greg_t *registers = context->uc_mcontext.gregs;
+typedef struct {
+  undead_frame place;    // its address is looked up at the byte before it
+  const uint8_t *code;   // the instruction; NULL: a call of the system
+  bool is_write;
+} undead_fenced_access;
+
+static void report_fenced(uintptr_t address, const undead_fenced_access *access, const undead_fenced_slot *slot, bool is_fence) {
   undead_dead dead = {
       .object = slot->block,
       .class = slot->isa ? undead_zombie_class_of(slot->isa) : NULL,
@@ -175,49 +182,70 @@ static void report(const siginfo_t *info, const ucontext_t *context, const undea
   };
   undead_zombie_use use = {
       .flags = UNDEAD_ZOMBIE_IS_GUARDED | (undead_zombies.sample ? UNDEAD_ZOMBIE_IS_SAMPLED : 0),
-      .field_offset = (uint32_t)((uintptr_t)info->si_addr - slot->block),
+      .field_offset = (uint32_t)(address - slot->block),
       .object = slot->block,
       .class = dead.class,
       .type = "raw memory",
-      // Frames are looked up at the byte before their address.
-      .pc = (uintptr_t)registers[REG_RIP] + 1,
-      .sp = (uintptr_t)registers[REG_RSP],
-      .bp = (uintptr_t)registers[REG_RBP],
+      .pc = access->place.pc,
+      .sp = access->place.sp,
+      .bp = access->place.bp,
       .dead = &dead,
   };
-  if (registers[REG_ERR] & POOL_FAULT_IS_WRITE) use.flags |= UNDEAD_ZOMBIE_IS_WRITE;
+  if (access->is_write) use.flags |= UNDEAD_ZOMBIE_IS_WRITE;
   if (is_race(slot)) use.flags |= UNDEAD_ZOMBIE_IS_RACE;
-  use.kind = kind_of_touch(&use, is_fence);
-  if (use.kind == UNDEAD_ZOMBIE_METHOD) find_method(&use, (const uint8_t *)registers[REG_RIP]);
+  use.kind = access->code ? kind_of_touch(&use, is_fence) : is_fence ? UNDEAD_ZOMBIE_OVERFLOW : UNDEAD_ZOMBIE_FIELD;
+  if (use.kind == UNDEAD_ZOMBIE_METHOD) find_method(&use, access->code);
   if (use.kind != UNDEAD_ZOMBIE_FIELD && use.kind != UNDEAD_ZOMBIE_OVERFLOW && use.kind != UNDEAD_ZOMBIE_CLOSURE)
     use.field_offset = UNDEAD_ZOMBIE_NO_FIELD;
   undead_zombie_used(&use, true);
   undead_chosen_watch(slot);
 }
 
-bool undead_fenced_fault(const siginfo_t *info, const ucontext_t *context, bool *goes_on) {
-  uintptr_t address = (uintptr_t)info->si_addr;
+// True if the program can go on.
+static bool fenced_used(uintptr_t address, const undead_fenced_access *access) {
   undead_fenced_slot slot;
   bool is_fence, is_open;
-  if (!undead_fenced_holds(address)) return false;
-  if (!undead_fenced_touched(address, &slot, &is_fence, &is_open)) {
-    // Another thread has opened the page since, or it is no block's.
-    *goes_on = undead_fenced_is_open(address);
-    return true;
-  }
-  *goes_on = is_open;
-  if (!undead_zombies.active) return true;
-  report(info, context, &slot, is_fence);
+  // Another thread has opened the page since, or it is no block's.
+  if (!undead_fenced_touched(address, &slot, &is_fence, &is_open)) return undead_fenced_is_open(address);
+  if (!undead_zombies.active) return is_open;
+  report_fenced(address, access, &slot, is_fence);
   if (is_open && undead_zombies.policy != UNDEAD_ZOMBIE_TRAP) return true;
   undead_zombie_log_signal(SIGSEGV);
   undead_zombies.dying = true;
   undead_fenced_close(address);
-  *goes_on = false;
+  return false;
+}
+
+bool undead_fenced_fault(const siginfo_t *info, const ucontext_t *context, bool *goes_on) {
+  const greg_t *registers = context->uc_mcontext.gregs;
+  uintptr_t address = (uintptr_t)info->si_addr;
+  if (!undead_fenced_holds(address)) return false;
+  undead_fenced_access access = {
+      .place = {(uintptr_t)registers[REG_RIP] + 1, (uintptr_t)registers[REG_RSP], (uintptr_t)registers[REG_RBP]},
+      .code = (const uint8_t *)registers[REG_RIP],
+      .is_write = registers[REG_ERR] & POOL_FAULT_IS_WRITE,
+  };
+  *goes_on = fenced_used(address, &access);
   return true;
+}
+
+bool undead_fault_before_call(uintptr_t address, bool is_write, undead_frame caller) {
+  undead_fenced_access access = {.place = caller, .is_write = is_write};
+  // A crash reporter reads all memory.
+  if (!undead_fenced_holds(address) || undead_zombies.dying || undead_fenced_is_open(address)) return false;
+  int saved = errno;
+  bool goes_on = fenced_used(address, &access);
+  errno = saved;
+  // The program is to end here, as at an access of its own.
+  if (!goes_on && undead_zombies.dying) (void)*(volatile const char *)address;
+  return goes_on;
 }
 #else
 bool undead_fenced_fault(const siginfo_t *info, const ucontext_t *context, bool *goes_on) {
   return (void)info, (void)context, *goes_on = false;
+}
+bool undead_fault_before_call(uintptr_t address, bool is_write, undead_frame caller) {
+  return (void)address, (void)is_write, (void)caller, false;
 }
 #endif
 #endif

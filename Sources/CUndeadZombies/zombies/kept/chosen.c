@@ -21,9 +21,14 @@
 // A page costs about 6 us, most of it in the kernel, and to ask what a block is for a LOOKS_FOR_A_PAGE-th of that. Of more blocks in
 // a second than these, fewer are chosen, which holds the default rate below half a percent of a processor, and storage below ten.
 enum { BLOCKS_A_SECOND = 500000, STORAGE_A_SECOND = 10000, LOOKS_FOR_A_PAGE = 64, SELDOM = 64 };
-enum { WATCHED = 8, WATCHED_SECONDS = 60, WATCHED_BLOCKS = 1 << 16, CALLS_TO_A_LOOK = 4096, CHOSEN_ALIGNMENT = 16 };
+enum { WATCHED = 8, WATCHED_SECONDS = 60, WATCHED_BLOCKS = 1 << 16, CALLS_TO_A_LOOK = 4096 };
 // Where the place shows in a backtrace: behind the runtime's functions.
 enum { FRAME_OF_RAW = 1, FRAME_OF_OBJECT = 2 };
+// What a block is to be, and the registers of who asked for it.
+typedef struct {
+  size_t size, alignment;
+  uintptr_t isa, pc, sp, bp;
+} wanted_block;
 // How a dead object looks when the runtime frees its memory (kept/death.c).
 #define FREED ABI_REFCOUNT_DEAD
 
@@ -104,7 +109,8 @@ static bool is_sampled_type(uintptr_t isa) {
 
 typedef enum { AT_RANDOM, AT_PLACE } reason;
 
-static void *allocate_chosen(size_t size, uintptr_t isa, reason why, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+static void *allocate_chosen(const wanted_block *wanted, reason why) {
+  uintptr_t isa = wanted->isa;
   if (!is_sampled_type(isa)) return spend(1), NULL;
   if (why == AT_RANDOM && !spend(LOOKS_FOR_A_PAGE)) {
     if (only_storage) undead_fenced_refuse();
@@ -113,18 +119,18 @@ static void *allocate_chosen(size_t size, uintptr_t isa, reason why, uintptr_t p
   }
   undead_fenced_frames frames;
   frames.count = 0;
-  undead_backtrace_walk(pc, sp, bp, copy_frames, &frames);
+  undead_backtrace_walk(wanted->pc, wanted->sp, wanted->bp, copy_frames, &frames);
   if (why == AT_PLACE && !is_named(isa)) {
     struct watched_place *place = watched_at(isa);
     if (!place || place->pc != place_of(&frames, isa) || __atomic_fetch_sub(&place->blocks, 1, __ATOMIC_RELAXED) <= 0) return NULL;
   }
-  return undead_fenced_allocate(size, isa, &frames);
+  return undead_fenced_allocate(wanted->size, wanted->alignment, isa, &frames);
 }
 
-static void *allocate_in_hook(size_t size, uintptr_t isa, reason why, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
+static void *allocate_in_hook(const wanted_block *wanted, reason why) {
   if (!undead_zombie_enter()) return NULL;
   undead_hook_enter();
-  void *block = allocate_chosen(size, isa, why, pc, sp, bp);
+  void *block = allocate_chosen(wanted, why);
   undead_zombie_leave();
   undead_hook_leave();
   return block;
@@ -142,10 +148,10 @@ static void look_at_clock(void) {
 }
 
 static void *take_watched(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  uintptr_t isa = 0;
+  wanted_block wanted = {size, alignment, 0, pc, sp, bp};
   if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) % CALLS_TO_A_LOOK == 0) look_at_clock();
-  if (alignment > CHOSEN_ALIGNMENT || undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS) return NULL;
-  return watched_at(isa) || (by_name && isa) ? allocate_in_hook(size, isa, AT_PLACE, pc, sp, bp) : NULL;
+  if (undead_object_source_purpose(pc, bp, &wanted.isa) == UNDEAD_BLOCK_OF_OTHERS) return NULL;
+  return watched_at(wanted.isa) || (by_name && wanted.isa) ? allocate_in_hook(&wanted, AT_PLACE) : NULL;
 }
 
 void undead_chosen_watch(const undead_fenced_slot *slot) {
@@ -175,10 +181,9 @@ static uint32_t rate(void) {
 }
 
 static void *take_chosen(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  uintptr_t isa = 0;
-  if (alignment > CHOSEN_ALIGNMENT) return NULL;
-  if (undead_object_source_purpose(pc, bp, &isa) == UNDEAD_BLOCK_OF_OTHERS) return spend(1), NULL;
-  return allocate_in_hook(size, isa, AT_RANDOM, pc, sp, bp);
+  wanted_block wanted = {size, alignment, 0, pc, sp, bp};
+  if (undead_object_source_purpose(pc, bp, &wanted.isa) == UNDEAD_BLOCK_OF_OTHERS) return spend(1), NULL;
+  return allocate_in_hook(&wanted, AT_RANDOM);
 }
 
 static void *choose(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SLOT_BYTES = 2 * UNDEAD_PAGE, ALIGNMENT = 16, SLOTS_FOR_A_DEAD = 16, MOST_SLOTS = 1 << 14 };
+enum { SLOT_BYTES = 2 * UNDEAD_PAGE, LEAST_ALIGNMENT = 16, SLOTS_FOR_A_DEAD = 16, MOST_SLOTS = 1 << 14 };
 
 static undead_fenced_slot *slots;
 static uint16_t *queue;             // a ring of `slot_count` numbers
@@ -136,9 +136,8 @@ static bool open_slot(undead_fenced_slot *slot) {
 
 // Of arrays the program sees how much room they have: it is what malloc would give.
 static size_t bytes_of(size_t size, uintptr_t isa) { return isa ? undead_chunk_usable(size) : (size + 7) & ~(size_t)7; }
-static size_t room_of(size_t size, uintptr_t isa) { return (bytes_of(size, isa) + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1); }
 
-static undead_fenced_slot *begin_block(size_t size, uintptr_t isa, const undead_fenced_frames *allocation) {
+static undead_fenced_slot *begin_block(size_t size, size_t room, uintptr_t isa, const undead_fenced_frames *allocation) {
   undead_fenced_slot *slot = take_slot();
   if (slot && !open_slot(slot)) {
     put_slot(slot);
@@ -148,7 +147,7 @@ static undead_fenced_slot *begin_block(size_t size, uintptr_t isa, const undead_
     undead_fenced_refuse();
     return NULL;
   }
-  slot->block = fence_of(index_of(slot)) - room_of(size, isa);
+  slot->block = fence_of(index_of(slot)) - room;
   slot->size = size;
   slot->isa = isa;
   slot->death = 0;
@@ -161,9 +160,11 @@ static undead_fenced_slot *begin_block(size_t size, uintptr_t isa, const undead_
 
 // MARK: Blocks
 
-void *undead_fenced_allocate(size_t size, uintptr_t isa, const undead_fenced_frames *allocation) {
-  if (!size || room_of(size, isa) > UNDEAD_PAGE - CHUNK_HEADER || !undead_lock_take(&lock)) return NULL;
-  undead_fenced_slot *slot = begin_block(size, isa, allocation);
+void *undead_fenced_allocate(size_t size, size_t alignment, uintptr_t isa, const undead_fenced_frames *allocation) {
+  if (alignment < LEAST_ALIGNMENT) alignment = LEAST_ALIGNMENT;
+  size_t room = (bytes_of(size, isa) + alignment - 1) & ~(alignment - 1);
+  if (!size || size > UNDEAD_PAGE || room > UNDEAD_PAGE - CHUNK_HEADER || !undead_lock_take(&lock)) return NULL;
+  undead_fenced_slot *slot = begin_block(size, room, isa, allocation);
   uintptr_t block = slot ? slot->block : 0;
   undead_lock_release(&lock);
   if (!block) return NULL;

@@ -51,7 +51,7 @@ void undead_fenced_refuse(void);
 // How full the pool is of living blocks, in quarters.
 uint32_t undead_fenced_quarters(void);
 // Memory for a block of the pool; NULL (counted) if it is too large, or there is no slot.
-void *undead_fenced_allocate(size_t size, uintptr_t isa, const undead_fenced_frames *allocation);
+void *undead_fenced_allocate(size_t size, size_t alignment, uintptr_t isa, const undead_fenced_frames *allocation);
 // The block dies, and its page is taken away; false if it is dead already, or no block.
 bool undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_actor *killer,
                         const undead_fenced_frames *deallocation);

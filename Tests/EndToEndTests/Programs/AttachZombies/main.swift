@@ -27,6 +27,16 @@ final class Node {
   return requests.pointee
 }
 
+/// The kernel reads what is dead.
+func useInCall() -> Int {
+  var ends: [Int32] = [0, 0]
+  pipe(&ends)
+  var session: Session? = Session()
+  let stale = Unmanaged.passUnretained(session!).toOpaque()
+  end(&session)
+  return write(ends[1], stale.advanced(by: 24), 8)
+}
+
 typealias Fork = @convention(c) () -> pid_t
 nonisolated(unsafe) let fork = unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
 
@@ -105,6 +115,9 @@ while let line = readLine() {
   case "handler": signal(SIGSEGV) { _ in _exit(43) }
   case "fault":
     print(ownFault())
+    continue
+  case "call":
+    print(useInCall())
     continue
   case "fork":
     print(inChild())

@@ -1,0 +1,116 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+// The kernel does not fault where a page was taken away: read() and its kin would fail with EFAULT, and the program would go another
+// way than without the sample. So a use of a dead block is reported before the call, and the page is there for it. Where the block
+// dies while the call waits, it is made again. A call with other memory pays for one comparison.
+#include "session/signals/buffer_functions.h"
+#include "platform/memory/own_data.h"
+#include "platform/memory/thread_state.h"
+#include "record/attached.h"
+#include "record/block_source.h"
+#include "session/state/interpose.h"
+#include "zombies/fault.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#ifdef UNDEAD_SANITIZER
+void undead_buffer_find_next(void) {}
+void undead_buffer_attach(void) {}
+#else
+
+typedef enum { KERNEL_READS, KERNEL_WRITES } use_of_buffer;
+
+static bool is_checked(void) { return !undead_thread.ignored && !undead_thread.in_hook; }
+
+// How much the kernel will write is not known.
+static __attribute__((noinline)) bool check_buffer(uintptr_t first, size_t size, use_of_buffer use, const uintptr_t *frame) {
+  undead_frame caller = {.pc = frame[1], .sp = (uintptr_t)(frame + 2), .bp = frame[0]};
+  if (!size || !is_checked()) return false;
+  bool used = undead_fault_before_call(first, use == KERNEL_WRITES, caller);
+  return (use == KERNEL_READS && undead_fault_before_call(first + size - 1, false, caller)) || used;
+}
+
+static inline __attribute__((always_inline)) bool uses_buffer(const void *buffer, size_t size, use_of_buffer use, const uintptr_t *frame) {
+  return undead_block_is_chosen(buffer) && check_buffer((uintptr_t)buffer, size, use, frame);
+}
+
+static bool uses_buffers(const struct iovec *buffers, size_t count, use_of_buffer use, const uintptr_t *frame) {
+  bool any = false;
+  for (size_t i = 0; undead_chosen_blocks.bytes && buffers && count <= IOV_MAX && i < count; i++)
+    any |= uses_buffer(buffers[i].iov_base, buffers[i].iov_len, use, frame);
+  return any;
+}
+
+#define BUFFER_FUNCTIONS(each) \
+  each(read) each(write) each(pread) each(pwrite) each(pread64) each(pwrite64) each(readv) each(writev) \
+  each(recv) each(recvfrom) each(recvmsg) each(send) each(sendto) each(sendmsg)
+
+#define DECLARE(name) static __typeof__(name) *next_##name;
+BUFFER_FUNCTIONS(DECLARE)
+
+void undead_buffer_find_next(void) {
+#define FIND(name) (void)UNDEAD_NEXT(next_##name, #name);
+  BUFFER_FUNCTIONS(FIND)
+}
+
+void undead_buffer_attach(void) {
+#define REPLACE(name) {#name, (uintptr_t)name},
+  const undead_replacement functions[] = {BUFFER_FUNCTIONS(REPLACE)};
+  undead_buffer_find_next();
+  undead_attach_others(functions, sizeof functions / sizeof *functions);
+}
+
+#define CALL(name, uses, ...)                                                                   \
+  do {                                                                                          \
+    const uintptr_t *frame = __builtin_frame_address(0);                                        \
+    (void)(uses);                                                                               \
+    ssize_t result = UNDEAD_NEXT(next_##name, #name)(__VA_ARGS__);                              \
+    if (result >= 0 || errno != EFAULT || !(uses)) return result;                               \
+    return next_##name(__VA_ARGS__);                                                            \
+  } while (0)
+#define WRITES_TO(buffer, size) uses_buffer(buffer, size, KERNEL_WRITES, frame)
+#define READS_FROM(buffer, size) uses_buffer(buffer, size, KERNEL_READS, frame)
+#define PUBLIC __attribute__((visibility("default")))
+
+PUBLIC ssize_t read(int file, void *buffer, size_t size) { CALL(read, WRITES_TO(buffer, size), file, buffer, size); }
+PUBLIC ssize_t write(int file, const void *buffer, size_t size) { CALL(write, READS_FROM(buffer, size), file, buffer, size); }
+PUBLIC ssize_t pread(int file, void *buffer, size_t size, off_t at) { CALL(pread, WRITES_TO(buffer, size), file, buffer, size, at); }
+PUBLIC ssize_t pread64(int file, void *buffer, size_t size, off64_t at) {
+  CALL(pread64, WRITES_TO(buffer, size), file, buffer, size, at);
+}
+PUBLIC ssize_t pwrite(int file, const void *buffer, size_t size, off_t at) {
+  CALL(pwrite, READS_FROM(buffer, size), file, buffer, size, at);
+}
+PUBLIC ssize_t pwrite64(int file, const void *buffer, size_t size, off64_t at) {
+  CALL(pwrite64, READS_FROM(buffer, size), file, buffer, size, at);
+}
+PUBLIC ssize_t readv(int file, const struct iovec *buffers, int count) {
+  CALL(readv, uses_buffers(buffers, (size_t)count, KERNEL_WRITES, frame), file, buffers, count);
+}
+PUBLIC ssize_t writev(int file, const struct iovec *buffers, int count) {
+  CALL(writev, uses_buffers(buffers, (size_t)count, KERNEL_READS, frame), file, buffers, count);
+}
+PUBLIC ssize_t recv(int socket, void *buffer, size_t size, int flags) {
+  CALL(recv, WRITES_TO(buffer, size), socket, buffer, size, flags);
+}
+PUBLIC ssize_t recvfrom(int socket, void *buffer, size_t size, int flags, __SOCKADDR_ARG from, socklen_t *length) {
+  CALL(recvfrom, WRITES_TO(buffer, size), socket, buffer, size, flags, from, length);
+}
+PUBLIC ssize_t recvmsg(int socket, struct msghdr *message, int flags) {
+  CALL(recvmsg, message && uses_buffers(message->msg_iov, message->msg_iovlen, KERNEL_WRITES, frame), socket, message, flags);
+}
+PUBLIC ssize_t send(int socket, const void *buffer, size_t size, int flags) {
+  CALL(send, READS_FROM(buffer, size), socket, buffer, size, flags);
+}
+PUBLIC ssize_t sendto(int socket, const void *buffer, size_t size, int flags, __CONST_SOCKADDR_ARG to, socklen_t length) {
+  CALL(sendto, READS_FROM(buffer, size), socket, buffer, size, flags, to, length);
+}
+PUBLIC ssize_t sendmsg(int socket, const struct msghdr *message, int flags) {
+  CALL(sendmsg, message && uses_buffers(message->msg_iov, message->msg_iovlen, KERNEL_READS, frame), socket, message, flags);
+}
+#endif
+#endif
