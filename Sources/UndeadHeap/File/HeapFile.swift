@@ -55,6 +55,11 @@ package final class HeapFile {
     return Int(clamping: told > 0 ? told : memory.reduce(0) { $0 &+ $1.resident })
   }
 
+  /// Resident bytes of one kind of ``memory``.
+  func resident(_ kind: UInt32) -> Int {
+    Int(clamping: memory.filter { $0.kind == kind }.reduce(0) { $0 &+ $1.resident })
+  }
+
   /// Maps a file and checks everything but the graph.
   ///
   /// - Throws: `SnapshotError` that names the byte and what to do.

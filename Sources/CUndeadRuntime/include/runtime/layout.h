@@ -98,7 +98,7 @@ typedef struct {
   const undead_guard *element_guards[2];   // of their guarded words, with offsets in the element
   bool numbers[2];           // all of them are numbers
   uint32_t descriptor_count;
-  const undead_descriptor_field *descriptors;
+  const undead_descriptor_field *descriptors;   // of an array those of each element
 } undead_layout;
 
 // Classifies a first word; 0 (UNDEAD_KIND_OTHER) unless it is certainly the isa of an object of at most `size` bytes.

@@ -68,7 +68,9 @@ static void add_descriptors(descriptor_list *list, uintptr_t type, uint32_t base
 
 static void learn_descriptors(undead_layout *layout) {
   descriptor_list list = {.count = 0};
-  for (uintptr_t isa = layout->isa; isa && undead_type_kind(isa) == ABI_KIND_CLASS; isa = read_word(isa + ABI_CLASS_SUPER))
+  uintptr_t element = layout->storage == UNDEAD_STORAGE_ARRAY ? read_word(undead_class_arguments(layout->isa)) : 0;
+  if (element && undead_type_kind(element) == ABI_KIND_STRUCT) add_descriptors(&list, element, 0, NULL, false, 0);
+  for (uintptr_t isa = element ? 0 : layout->isa; isa && undead_type_kind(isa) == ABI_KIND_CLASS; isa = read_word(isa + ABI_CLASS_SUPER))
     add_descriptors(&list, isa, 0, NULL, false, 0);
   size_t bytes = list.count * sizeof list.fields[0];
   undead_descriptor_field *fields = bytes ? undead_keep(bytes) : NULL;
