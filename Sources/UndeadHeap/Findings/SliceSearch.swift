@@ -4,15 +4,15 @@ import UndeadSystem
 /// Large buffers that only small slices keep alive.
 ///
 /// A reference is taken for a slice only if the words around it say so beyond doubt; one owner of another kind, or one that is
-/// not known, and the buffer is not reported. Slices lie in objects, in global variables, on the stacks of threads and in frames of tasks.
+/// not known, and the buffer is not reported. Slices lie in objects, in global variables and on the stacks of threads.
 struct SliceSearch {
   private struct Slices {
     /// What they show together.
     var elements: UInt64 = 0
     var count = 0
-    /// The same of those on stacks and in frames of tasks, where a word more or less is easily left over.
+    /// The same of those on stacks, where a word more or less is easily left over.
     var onStacks: (elements: UInt64, count: Int) = (0, 0)
-    /// A word of a thread or a frame names the buffer, and is no slice.
+    /// A word of a thread names the buffer, and is no slice.
     var isNamedByThread = false
   }
 
@@ -78,8 +78,7 @@ struct SliceSearch {
   private mutating func readSlices() {
     for record in heap.graph.neighbours where record.count >= HeapFile.RootWords.count {
       let edge = Int(record.edge)
-      let isInFrame = heap.graph.place(edge).strength == HeapFile.Strength.perhaps
-      if read(heap.graph.words(around: record), of: Int(heap.graph.targets[edge]), isOnStack: isInFrame) {
+      if read(heap.graph.words(around: record), of: Int(heap.graph.targets[edge]), isOnStack: false) {
         understood.insert(edge)
       }
     }
@@ -168,14 +167,9 @@ struct SliceSearch {
   private mutating func removeBuffersWithOtherOwners() {
     guard !slices.isEmpty else { return }
     let graph = heap.graph
-    for edge in 0..<graph.targets.count {
+    for edge in 0..<graph.targets.count where heap.ownership.owns[edge] {
       let target = Int(graph.targets[edge])
-      guard slices[target] != nil, !understood.contains(edge) else { continue }
-      if graph.place(edge).strength == HeapFile.Strength.perhaps {
-        slices[target]?.isNamedByThread = true
-      } else if heap.ownership.owns[edge] {
-        slices[target] = nil
-      }
+      if slices[target] != nil, !understood.contains(edge) { slices[target] = nil }
     }
     for (number, edge) in graph.rootEdges.enumerated() where !understoodRoots.contains(number) {
       let buffer = Int(edge.target)

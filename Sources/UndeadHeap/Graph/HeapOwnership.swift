@@ -242,7 +242,8 @@ package final class HeapOwnership {
     _ owners: UnsafeMutableBufferPointer<Owners>, _ missing: UnsafeMutableBufferPointer<UInt32>
   ) {
     guard holders.contains(.frame) else { return }
-    let last = UnsafeMutableBufferPointer<UInt32>.filled(graph.count, with: .max)  // by block: the frames that named it last
+    // By block: the frames that named it last.
+    let last = UnsafeMutableBufferPointer<UInt32>.filled(graph.count, with: .max)
     defer { last.deallocate() }
     for block in 0..<graph.count where reached[block] {
       for edge in graph.edges(of: block) where holders[Int(graph.places[edge])] == .frame {

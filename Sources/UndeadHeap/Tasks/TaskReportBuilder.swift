@@ -86,7 +86,7 @@ private struct TaskTally {
 
   init(_ heap: LoadedHeap, _ symbols: HeapSymbols) {
     self.heap = heap
-    let progress = TaskProgress(heap)
+    let progress = heap.findingDominators { TaskProgress(heap) }
     let tasks = progress.tasks
     symbols.prepare(stacks: Set(tasks.map(\.stack)).sorted())
     let owners = DeadOwners.ofTasks(heap)

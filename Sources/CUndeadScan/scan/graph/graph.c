@@ -129,9 +129,8 @@ static void visit_reference(void *context, const undead_reference *reference) {
   locate(self, reference->at, &place);
   // A Data keeps a tag in the word of its storage.
   bool holds = strength == UNDEAD_STRENGTH_COUNTED || strength == UNDEAD_STRENGTH_RAW;
-  bool slices = (holds && self->body->layout) || strength == UNDEAD_STRENGTH_PERHAPS;
-  const undead_layout *storage = slices && reference->at % 8 == 0 && !writer->only_tasks ?
-    undead_large_storage(writer->bodies, block) : NULL;
+  bool slices = holds && self->body->layout && !writer->only_tasks;
+  const undead_layout *storage = slices ? undead_large_storage(writer->bodies, block) : NULL;
   if (storage) place.flags |= UNDEAD_PLACE_NEIGHBOURS;
   uint32_t known = undead_graph_place_known(&writer->tables, &place);
   if (known == UINT32_MAX) {
@@ -267,12 +266,13 @@ static void note_descriptors(walk *self, uint32_t rank) {
   const undead_layout *layout = self->body->layout;
   if (!layout) return note_dispatch(self, rank);
   if (!layout->descriptor_count) return;
-  if (layout->storage != UNDEAD_STORAGE_ARRAY) return note_fields(self, rank, 0);
-  undead_elements elements;
-  undead_elements_of(&elements, layout, self->block, self->size);
-  for (uint32_t i = 0; i < elements.range_count; i++)
-    for (uintptr_t at = elements.ranges[i].low; at < elements.ranges[i].high; at += elements.ranges[i].stride)
-      note_fields(self, rank, at - self->block);
+  if (!undead_has_elements(layout)) return note_fields(self, rank, 0);
+  const undead_elements *elements = &self->body->elements;
+  uint32_t values = layout->storage == UNDEAD_STORAGE_DICTIONARY;
+  if (values >= elements->range_count || !elements->ranges[values].stride) return;
+  const undead_element_range *range = &elements->ranges[values];
+  for (uintptr_t at = range->low; at < range->high; at += range->stride)
+    if (!undead_elements_skip(elements, at)) note_fields(self, rank, at - self->block);
 }
 
 typedef struct {

@@ -52,14 +52,9 @@ nonisolated(unsafe) var owner = Owner(text(40_000).dropFirst(20).prefix(10))
 nonisolated(unsafe) var frames: [Frame] = []
 nonisolated(unsafe) var connections: [Connection] = []
 nonisolated(unsafe) var listeners: [Listener] = []
+nonisolated(unsafe) var named: [String: Listener] = [:]
 nonisolated(unsafe) var kept: [AnyObject] = []
-nonisolated(unsafe) var waiting: UnsafeContinuation<Void, Never>?
 nonisolated(unsafe) var sources: [any DispatchSourceRead] = []
-
-@inline(never) @_optimize(none) func wait(_ part: Substring) async {
-  await withUnsafeContinuation { waiting = $0 }
-  print(part)
-}
 
 func open(_ count: Int) {
   for _ in 0..<count {
@@ -74,9 +69,10 @@ func open(_ count: Int) {
   let other = ByteBuffer(count: 1_500_000)
   frames.append(Frame(other.slice(from: 5, count: 1), other))
   open(5)
-  Task.detached { await wait(text(40_000).prefix(5)) }
-  while waiting == nil { usleep(1000) }
-  for _ in 0..<3 { listeners.append(Listener(fd: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))) }
+  for number in 0..<3 {
+    listeners.append(Listener(fd: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)))
+    named["\(number)"] = Listener(fd: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
+  }
   var ends: [Int32] = [0, 0]
   pipe(&ends)
   let source = DispatchSource.makeReadSource(fileDescriptor: ends[0], queue: .global())
