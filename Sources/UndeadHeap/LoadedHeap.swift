@@ -1,3 +1,4 @@
+import Dispatch
 import UndeadReport
 
 /// A heap that was read, with what can be worked out about it, each when it is first asked for.
@@ -8,7 +9,13 @@ package final class LoadedHeap {
   package let graph: HeapGraph
   package let types: HeapTypes
   package private(set) lazy var ownership = HeapOwnership(graph)
-  package private(set) lazy var dominators = HeapDominators(graph, ownership)
+  package var dominators: HeapDominators {
+    if let knownDominators { return knownDominators }
+    let found = HeapDominators(graph, ownership)
+    knownDominators = found
+    return found
+  }
+  private var knownDominators: HeapDominators?
   package private(set) lazy var paths = HeapPaths(self)
   /// The best ways to what may resume tasks, which does not own them.
   package private(set) lazy var resumptions = HeapPaths(self, resumption: true)
@@ -42,6 +49,22 @@ package final class LoadedHeap {
     self.file = file
     graph = try file.graph()
     types = HeapTypes(file)
+  }
+
+  /// Does work that asks for no dominators while another thread finds them.
+  func findingDominators<Value>(during work: () -> Value) -> Value {
+    guard knownDominators == nil else { return work() }
+    // Neither changes what the other one reads.
+    nonisolated(unsafe) let (graph, ownership) = (graph, ownership)
+    nonisolated(unsafe) var (value, found): (Value?, HeapDominators?)
+    withoutActuallyEscaping(work) { work in
+      nonisolated(unsafe) let work = work
+      DispatchQueue.concurrentPerform(iterations: 2) { number in
+        if number == 0 { value = work() } else { found = HeapDominators(graph, ownership) }
+      }
+    }
+    knownDominators = found
+    return value!
   }
 
   /// Number of the type of a block in ``HeapTypes/groups``.

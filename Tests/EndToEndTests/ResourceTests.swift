@@ -63,6 +63,8 @@ import UndeadTestSupport
     }
     #expect(holders("socket").filter { $0 == "App.Connection.fd" }.count == 5)
     #expect(holders("socket").contains("App.Log.socketFD"))
+    let listeners = holders("socket").compactMap { $0 }.filter { $0.contains("Listener") }
+    #expect(listeners.count { $0.contains("Array") } == 3 && listeners.count { $0.contains("Dictionary") } == 3)
     #expect(holders("device", "/dev/zero") == ["App.Log.file"])
     #expect(holders("device", "/dev/null").contains("DispatchIO"))
     #expect(holders("file", "/").contains("Foundation.FileHandle._fd"))

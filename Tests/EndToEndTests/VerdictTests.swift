@@ -60,7 +60,7 @@ import UndeadTestSupport
   @Test func whatGrowsBetweenTwoMoments() async throws {
     let (outcome, directory) = try await run(
       """
-      for form in 'growth table' 'leak cycles'; do
+      for form in 'growth table' 'growth mapped' 'leak cycles'; do
         rm -f in; start ./app $form
         $tool heap $program --save old.undead > /dev/null || exit 92
         ask more > /dev/null
@@ -69,14 +69,14 @@ import UndeadTestSupport
       done; true
       """)
     try #require(outcome.ending == .exit(0), "\(outcome.errors)")
-    for kind in ["growth table", "leak cycles"] {
+    for kind in ["growth table", "growth mapped", "leak cycles"] {
       let diff = try JSONDecoder().decode(HeapDiff.self, from: Data(directory.contents("\(kind).json").utf8))
       let verdict = try #require(diff.verdict)
       #expect(kind.hasPrefix("\(verdict.kind.rawValue) "), "\(kind): \(verdict.sentence)")
     }
   }
 
-  /// Tasks that wait in a stream or sleep, whose closures captured objects weakly: 80 of those are gone, 20 live.
+  /// Tasks that wait in a stream or sleep, whose closures captured objects weakly: 80 of those are gone, 20 live. And ten that know two, one of which lives.
   @Test func tasksWhoseOwnersAreGone() async throws {
     let (outcome, directory) = try await run(
       """

@@ -6,6 +6,20 @@ import UndeadTestSupport
 
 /// What malloc could give back, compared with a model that looks at each byte.
 @Suite struct MallocPagesTests {
+  /// Pages of jemalloc's that no block lies near are free, and not the program's.
+  @Test func whatJemallocHas() throws {
+    var builder = HeapBuilder()
+    builder.addMemory(HeapFile.MemoryLine.liveBlocks, "live blocks", resident: 1 << 20)
+    builder.addMemory(HeapFile.MemoryLine.mallocFree, "free", resident: 2 << 20)
+    builder.addMemory(HeapFile.MemoryLine.mapped, "mapped", resident: 40 << 20)
+    let keys = [("Allocated", 1), ("Active", 2), ("Metadata", 1), ("Resident", 33)] as [(String, UInt64)]
+    for (key, value) in keys { builder.count("allocator\(key)", value << 20) }
+    let heap = try LoadedHeap(builder.file())
+    #expect(heap.file.memory.map { $0.resident >> 20 } == [1, 32, 10])
+    let verdict = try #require(MemoryVerdict(heap, symbols: HeapSymbols(heap, nil)))
+    #expect(verdict.kind == .retained && verdict.trimmableBytes == 30 << 20, "\(verdict)")
+  }
+
   private typealias Part = HeapFile.MallocPart
   private static let page: UInt64 = 4096
   private static let start: UInt64 = 0x7f00_0000_0000

@@ -33,12 +33,18 @@ static void take_chunk(undead_glibc_heap *heap, uintptr_t block, bool in_use) {
   else undead_glibc_note_free(block);
 }
 
+enum { CHUNKS_AHEAD = 4 };
+
 // Walks chunks from `low`; true if they end exactly: at the arena's top, or at a fence. `limit`: nothing of the arena's is there.
 static bool walk_chunks(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t low, uintptr_t limit, bool takes,
                         uintptr_t *end) {
   if (low % 16 || low >= limit || !undead_is_readable(low, limit - low)) return false;
   if (!(undead_chunk_head(low) & CHUNK_PREVIOUS_IN_USE)) return false;
-  for (uintptr_t at = low, next; at + CHUNK_HEADER <= limit; at = next) {
+  uintptr_t before[CHUNKS_AHEAD] = {low, low, low, low};
+  for (uintptr_t at = low, next, count = 0; at + CHUNK_HEADER <= limit; at = next, count++) {
+    // What follows is often as what came before.
+    __builtin_prefetch((const void *)(2 * at - before[count % CHUNKS_AHEAD]));
+    before[count % CHUNKS_AHEAD] = at;
     uintptr_t size = undead_chunk_bytes(at), flags = undead_chunk_head(at) & CHUNK_FLAGS;
     next = at + size;
     if (at == arena->top) {

@@ -41,6 +41,7 @@ extension LiveReplica {
     guard program.permitsSystemCalls else { return try read(program, library, request) }
     let isFiltered = ProcFile.status("Seccomp", of: program.anchor).map { $0 != "0" } ?? false
     do throws(AttachError) {
+      request.mayHaveThreads = !isFiltered
       let replica = try LiveReplica(of: program)
       defer { replica.end() }
       return try replica.run(library: library, request: request)
@@ -57,6 +58,7 @@ extension LiveReplica {
     var request = request
     let made = try ReadReplica.make(of: program)
     defer { made.replica.end() }
+    request.mayHaveThreads = false
     request.paused = made.paused
     request.held = made.held
     return try made.replica.run(library: library, request: request)

@@ -34,6 +34,8 @@ package struct ReplicaRequest {
   /// False: of the suspects only tasks and timers of deallocated owners.
   package var wantsSuspects = true
   package var isCore = false
+  /// No filter of system calls keeps the replica from having threads.
+  package var mayHaveThreads = false
   /// Of the program.
   package var pid: pid_t = 0
   package var threads: [ReplicaThread] = []
@@ -118,7 +120,7 @@ package struct ReplicaRequest {
 
   private var flags: UInt32 {
     (wantsHeap ? 1 : 0) | (isCore ? 2 : 0) | (wantsSuspects ? 4 : 0) | (held == nil ? 0 : 8)
-      | (isComplete ? 16 : 0)
+      | (isComplete ? 16 : 0) | (mayHaveThreads ? 32 : 0)
   }
 }
 

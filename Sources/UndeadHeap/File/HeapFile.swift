@@ -55,6 +55,11 @@ package final class HeapFile {
     return Int(clamping: told > 0 ? told : memory.reduce(0) { $0 &+ $1.resident })
   }
 
+  /// Resident bytes of one kind of ``memory``.
+  func resident(_ kind: UInt32) -> Int {
+    Int(clamping: memory.filter { $0.kind == kind }.reduce(0) { $0 &+ $1.resident })
+  }
+
   /// Maps a file and checks everything but the graph.
   ///
   /// - Throws: `SnapshotError` that names the byte and what to do.
@@ -88,7 +93,7 @@ package final class HeapFile {
       shapes = try reader.shapes()
       sites = try reader.sites()
       places = try reader.places()
-      memory = try reader.memory()
+      memory = Self.attributed(try reader.memory(), snapshot)
       malloc = try reader.malloc()
       generations = try reader.generations()
       rootWords = try reader.rootWords()
@@ -125,6 +130,19 @@ package final class HeapFile {
 }
 
 extension HeapFile {
+  /// What jemalloc has without a block near it looks as if the program had mapped it: jemalloc says itself how much it has.
+  private static func attributed(_ memory: [MemoryLine], _ snapshot: Snapshot) -> [MemoryLine] {
+    var memory = memory
+    func line(_ kind: UInt32) -> Int? { memory.firstIndex { $0.kind == kind } }
+    guard let free = line(MemoryLine.mallocFree), let mapped = line(MemoryLine.mapped) else { return memory }
+    let known = memory[free].resident &+ (line(MemoryLine.liveBlocks).map { memory[$0].resident } ?? 0)
+    let all = snapshot.counter("allocatorResident")
+    let moved = all > known ? min(all - known, memory[mapped].resident) : 0
+    memory[mapped].resident -= moved
+    memory[free].resident &+= moved
+    return memory
+  }
+
   /// Adds a root for each place at which tasks wait: its address is the index of their frames in STACKS.
   private static func taskRoots(_ roots: [Root], _ waits: [Wait]) -> (roots: [Root], ofShape: [UInt32: UInt32]) {
     let waiting = waits.filter { $0.status & TaskState.Flag.complete == 0 }

@@ -60,30 +60,50 @@ enum DeadOwners {
     }
     for wait in heap.file.waits { runners[Int(heap.types.groupOfShape[Int(wait.shape)])] = .task }
     // A task that soon ends needs no owner.
-    let ending = Set(heap.file.tasks.lazy.filter { !$0.has(HeapFile.Task.loops) }.map(\.address))
+    var ending: Set<UInt64>?
+    func ends(_ block: Int) -> Bool {
+      let tasks = ending ?? Set(heap.file.tasks.lazy.filter { !$0.has(HeapFile.Task.loops) }.map(\.address))
+      ending = tasks
+      return tasks.contains(graph.addresses[block])
+    }
     // What an object or a collection holds is that one's closure, not that of what runs.
     let isOwner = heap.types.groups.map { $0.isCollection || ($0.role == .program && $0.kind != .context) }
     // The owner of a weak reference may be in memory from before recording, and look like one that is gone.
     let knowsAll = !heap.file.roots.contains { $0.kind == HeapFile.Root.beforeRecording }
-    var handlers: [Handler] = []
-    for block in 0..<graph.count where isContext[heap.group(block)] {
-      guard graph.shape(block).has(HeapFile.Shape.reached), let owner = deadOwner(of: block, heap, knowsAll) else {
-        continue
-      }
-      var (next, function, steps) = (block, UInt64(0), 0)
+    /// What runs the closure, and the block below it on the way.
+    func run(_ block: Int) -> (runner: Runner, holder: Int, top: Int, function: UInt64)? {
+      var (next, top, function, steps) = (block, block, UInt64(0), 0)
       while heap.paths.edge[next] != HeapPaths.none, runners[heap.group(next)] == nil, !isOwner[heap.group(next)],
         steps < mostSteps
       {
         if function == 0 { function = graph.place(Int(heap.paths.edge[next])).function }
+        top = next
         next = Int(heap.paths.holder[next])
         steps += 1
       }
-      guard let runner = runners[heap.group(next)], runner != .task || !ending.contains(graph.addresses[next]) else {
-        continue
-      }
-      handlers.append(Handler(context: block, function: function, owner: owner, runner: runner, holder: next))
+      guard let runner = runners[heap.group(next)], runner != .task || !ends(next) else { return nil }
+      return (runner, next, top, function)
     }
-    return handlers
+    var handlers: [(handler: Handler, top: Int)] = []
+    var serving: [Int] = []
+    for block in 0..<graph.count where isContext[heap.group(block)] && graph.shape(block).has(HeapFile.Shape.reached) {
+      switch captured(by: block, heap, knowsAll) {
+      case .nothing: break
+      case .living: serving.append(block)
+      case .dead(let owner):
+        guard let run = run(block) else { continue }
+        handlers.append(
+          (
+            Handler(context: block, function: run.function, owner: owner, runner: run.runner, holder: run.holder),
+            run.top
+          ))
+      }
+    }
+    guard !handlers.isEmpty else { return [] }
+    // Variables that a closure captures are blocks of their own: one that knows a living object has work to do. A center has many closures.
+    let busy = Set(serving.compactMap { run($0).map { $0.runner == .observer ? $0.top : $0.holder } })
+    return handlers.lazy.filter { !busy.contains($0.handler.runner == .observer ? $0.top : $0.handler.holder) }
+      .map(\.handler)
   }
 
   /// Type of the dead owner of each task that has one; that the check of the same moment found, too.
@@ -132,18 +152,26 @@ enum DeadOwners {
     }
   }
 
-  /// Type of the dead object that a context weakly captured; nil if one that it captured weakly lives, or if it is not known.
-  private static func deadOwner(of context: Int, _ heap: LoadedHeap, _ knowsAll: Bool) -> String? {
+  private enum Captured {
+    case nothing
+    /// One of them is in memory, or it is not known.
+    case living
+    /// Type of one of them.
+    case dead(String)
+  }
+
+  /// What a context weakly captured.
+  private static func captured(by context: Int, _ heap: LoadedHeap, _ knowsAll: Bool) -> Captured {
     let graph = heap.graph
-    var found: String?
+    var found = Captured.nothing
     for edge in graph.edges(of: context) where graph.place(edge).strength == HeapFile.Strength.none {
       let target = Int(graph.targets[edge])
       if graph.shape(target).has(HeapFile.Shape.isDead) {
-        found = heap.types.groups[Int(heap.types.groupOfType[Int(graph.shape(target).type)])].name
+        found = .dead(heap.types.groups[Int(heap.types.groupOfType[Int(graph.shape(target).type)])].name)
       } else if knowsAll, isOrphan(target, heap) {
-        found = pointee(heap.file.snapshot.strings[graph.place(edge).declaredType]) ?? found
+        if let type = pointee(heap.file.snapshot.strings[graph.place(edge).declaredType]) { found = .dead(type) }
       } else {
-        return nil
+        return .living
       }
     }
     return found

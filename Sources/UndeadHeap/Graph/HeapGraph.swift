@@ -110,8 +110,22 @@ package final class HeapGraph {
   }
 
   /// The block that an address lies in; nil if it is in none.
-  package func block(containing address: UInt64) -> Int? {
-    let block = (0..<count).partitioningIndex { addresses[$0] > address } - 1
+  ///
+  /// - Parameter near: a block that lies not far from there, if one is known.
+  package func block(containing address: UInt64, near: Int? = nil) -> Int? {
+    var range = 0..<count
+    if let near, count > 0 {
+      // Steps that double, as most are a few blocks away.
+      let start = min(near, count - 1)
+      let isAbove = addresses[start] <= address
+      var step = 1
+      while isAbove
+        ? start + step < count && addresses[start + step] <= address
+        : start - step >= 0 && addresses[start - step] > address
+      { step *= 2 }
+      range = isAbove ? start..<min(start + step, count) : max(start - step, 0)..<start
+    }
+    let block = range.partitioningIndex { addresses[$0] > address } - 1
     guard block >= 0 else { return nil }
     let distance = address - addresses[block]
     return distance == 0 || distance < size(block) ? block : nil

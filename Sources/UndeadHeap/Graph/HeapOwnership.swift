@@ -242,14 +242,16 @@ package final class HeapOwnership {
     _ owners: UnsafeMutableBufferPointer<Owners>, _ missing: UnsafeMutableBufferPointer<UInt32>
   ) {
     guard holders.contains(.frame) else { return }
-    var last = [Int: Int]()  // by block: the frames that named it last
+    // By block: the frames that named it last.
+    let last = UnsafeMutableBufferPointer<UInt32>.filled(graph.count, with: .max)
+    defer { last.deallocate() }
     for block in 0..<graph.count where reached[block] {
       for edge in graph.edges(of: block) where holders[Int(graph.places[edge])] == .frame {
         let target = Int(graph.targets[edge])
         guard owners[target] == .all, missing[target] != .max, missing[target] > 0, last[target] != block else {
           continue
         }
-        last[target] = block
+        last[target] = UInt32(block)
         missing[target] -= 1
         if missing[target] == 0 { owners[target] = .framesAndGlobals }
       }
@@ -260,12 +262,13 @@ package final class HeapOwnership {
   private static func setTasks(_ graph: HeapGraph, _ owners: UnsafeMutableBufferPointer<Owners>) {
     guard !graph.file.taskRoots.isEmpty else { return }
     let isVariable = graph.file.roots.map { $0.kind == HeapFile.Root.global && !$0.isWeak && !$0.isOfRuntime }
-    var isTask = Set<UInt32>()
+    let isTask = UnsafeMutableBufferPointer<Bool>.filled(graph.count, with: false)
+    defer { isTask.deallocate() }
     for edge in graph.rootEdges where graph.file.roots[Int(edge.root)].kind == HeapFile.Root.task {
       owners[Int(edge.target)] = .counted
-      isTask.insert(edge.target)
+      isTask[Int(edge.target)] = true
     }
-    for edge in graph.rootEdges where isVariable[Int(edge.root)] && isTask.contains(edge.target) {
+    for edge in graph.rootEdges where isVariable[Int(edge.root)] && isTask[Int(edge.target)] {
       owners[Int(edge.target)] = .countedAndGlobals
     }
   }

@@ -68,7 +68,7 @@ struct HeapDiffBuilder {
       MemoryVerdict(side.heap, symbols: HeapSymbols(side.heap, symbolizer))
     }
     guard let before = verdict(old), let after = verdict(new) else { return nil }
-    return after.since(before, resident: (old.heap.file.residentBytes, new.heap.file.residentBytes))
+    return after.since(before, files: (old.heap.file, new.heap.file))
   }
 
   private mutating func tally(_ side: GrowthSide, isAfter: Bool) {

@@ -52,6 +52,9 @@ extension MemoryVerdict {
   /// Below this nothing is worth a word.
   private static let leastBytes = 1 << 20
   private static let mostPins = 10
+  /// Parts that only the change between two moments names.
+  private static let mapped = "mapped by the program itself"
+  private static let stacks = "in stacks of threads"
 
   /// The verdict on a heap; nil if the resident size is not known.
   package init?(_ heap: LoadedHeap, symbols: HeapSymbols) {
@@ -59,11 +62,8 @@ extension MemoryVerdict {
     let unreachable = Int(clamping: heap.dominators.retained[heap.dominators.nodes.unreachable])
     let resident = file.residentBytes
     guard resident > 0, !file.memory.isEmpty else { return nil }
-    func sum(_ kind: UInt32) -> Int {
-      Int(clamping: file.memory.filter { $0.kind == kind }.reduce(0) { $0 &+ $1.resident })
-    }
-    let free = sum(HeapFile.MemoryLine.mallocFree)
-    let live = sum(HeapFile.MemoryLine.liveBlocks)
+    let free = file.resident(HeapFile.MemoryLine.mallocFree)
+    let live = file.resident(HeapFile.MemoryLine.liveBlocks)
     let leaked = min(unreachable, live)
     let pages = file.malloc.isEmpty ? nil : MallocPages(heap)
     let statistics = pages == nil ? Statistics(file.snapshot) : nil
@@ -186,8 +186,9 @@ extension MemoryVerdict {
   ///
   /// - Parameters:
   ///   - old: the verdict on the first moment.
-  ///   - resident: bytes at each of the two.
-  func since(_ old: MemoryVerdict, resident: (before: Int, after: Int)) -> MemoryVerdict {
+  ///   - files: what was there at each of the two.
+  func since(_ old: MemoryVerdict, files: (before: HeapFile, after: HeapFile)) -> MemoryVerdict {
+    let resident = (before: files.before.residentBytes, after: files.after.residentBytes)
     func retained(_ verdict: MemoryVerdict) -> Int {
       verdict.trimmableBytes.map { $0 + (verdict.unusedArenaBytes ?? 0) } ?? verdict.mallocFreeBytes
     }
@@ -195,12 +196,25 @@ extension MemoryVerdict {
       (.growth, liveBytes - old.liveBytes, "in use"), (.leak, leakedBytes - old.leakedBytes, "leaked"),
       (.retained, retained(self) - retained(old), "free, but kept by malloc"),
       (.pinned, (pinnedBytes ?? 0) - (old.pinnedBytes ?? 0), "free, but on pages that living blocks keep"),
+      (
+        .growth, files.after.resident(HeapFile.MemoryLine.mapped) - files.before.resident(HeapFile.MemoryLine.mapped),
+        Self.mapped
+      ),
+      (
+        .growth, files.after.resident(HeapFile.MemoryLine.stacks) - files.before.resident(HeapFile.MemoryLine.stacks),
+        Self.stacks
+      ),
     ]
     let least = max(Self.leastBytes / 4, resident.after / 100)
     let worst = parts.max { $0.bytes < $1.bytes }!
     var change = self
     change.kind = worst.bytes >= least || (worst.kind == .leak && worst.bytes > 0) ? worst.kind : .nothing
-    change.advice = change.advice(arenas: 0)
+    change.advice =
+      change.kind == .growth && worst.words == Self.mapped
+      ? "the program maps this memory itself (mmap): unmap what is no longer needed"
+      : change.kind == .growth && worst.words == Self.stacks
+        ? "'undead heap PID --by thread' shows the threads, and what each does: end those that are no longer needed"
+        : change.advice(arenas: 0)
     let grown = resident.after - resident.before
     let sizes = "\(Quantity.bytes(resident.before)) -> \(Quantity.bytes(resident.after))"
     let total = "\(grown < 0 ? "shrank" : "grew") by \(Quantity.bytes(abs(grown))) (\(sizes))"

@@ -28,8 +28,8 @@ package struct TaskProgress {
   private var inner: [Int32: [Int]] = [:]
   /// The block of each task, or that its memory lies in; none if it is not in the file.
   package let blocks: [Int32]
-  /// Indices of tasks by address.
-  package let index: [UInt64: Int32]
+  /// Indices of parents by address.
+  package let parents: [UInt64: Int32]
   private let heap: LoadedHeap
   package let tasks: [HeapFile.Task]
   /// Words of roots and frames that name a task are its handles.
@@ -48,11 +48,14 @@ package struct TaskProgress {
     onlyHandles = Array(repeating: false, count: tasks.count)
     isLive = Array(repeating: false, count: heap.graph.count)
     owner = Array(repeating: -1, count: heap.graph.count)
-    let real = tasks.indices.lazy.filter { [tasks] in tasks[$0].isTask }
-    index = Dictionary(real.map { [tasks] in (tasks[$0].address, Int32($0)) }) { first, _ in first }
+    parents = Self.parents(of: tasks)
     blocks = Self.blocks(of: tasks, heap.graph)
+    var latest = 0
     for (number, task) in tasks.enumerated() where !task.has(HeapFile.Task.timer) {
-      let whose = task.has(HeapFile.Task.memory) ? index[task.parent].map(Int.init) : number
+      if task.isTask { latest = number }
+      let isMemory = task.has(HeapFile.Task.memory)
+      let whose =
+        !isMemory ? number : tasks[latest].address == task.parent ? latest : parents[task.parent].map(Int.init)
       guard let whose, blocks[number] >= 0 else { continue }
       // That of an `async let` is memory of its parent.
       if heap.graph.addresses[Int(blocks[number])] == task.address {
@@ -79,6 +82,24 @@ package struct TaskProgress {
     }
   }
 
+  /// Those that are named as parents, or as owners of memory that does not follow its task: few of a million.
+  private static func parents(of tasks: [HeapFile.Task]) -> [UInt64: Int32] {
+    var named: Set<UInt64> = [0]
+    var (last, latest): (UInt64, UInt64) = (0, 0)
+    for task in tasks {
+      if task.isTask { latest = task.address }
+      guard task.parent != last, !task.has(HeapFile.Task.memory) || task.parent != latest else { continue }
+      last = task.parent
+      named.insert(last)
+    }
+    guard named.count > 1 else { return [:] }
+    var found: [UInt64: Int32] = [:]
+    for (number, task) in tasks.enumerated() where task.isTask && named.contains(task.address) {
+      if found[task.address] == nil { found[task.address] = Int32(number) }
+    }
+    return found
+  }
+
   /// Tasks come in the order of their blocks, but for those that lie in the memory of others.
   private static func blocks(of tasks: [HeapFile.Task], _ graph: HeapGraph) -> [Int32] {
     var next = 0
@@ -87,7 +108,7 @@ package struct TaskProgress {
         while next < graph.count, graph.addresses[next] < task.address { next += 1 }
         if next < graph.count, graph.addresses[next] == task.address { return Int32(next) }
       }
-      return Int32(graph.block(containing: task.address) ?? -1)
+      return Int32(graph.block(containing: task.address, near: next) ?? -1)
     }
   }
 
@@ -265,7 +286,7 @@ package struct TaskProgress {
     var next = number
     for _ in 0..<64 {
       if isHandled[next] || answers[next] != .never { return true }
-      guard let parent = index[tasks[next].parent] else { return false }
+      guard let parent = parents[tasks[next].parent] else { return false }
       next = Int(parent)
     }
     return false

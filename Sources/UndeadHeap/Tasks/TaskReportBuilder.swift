@@ -81,11 +81,12 @@ private struct TaskTally {
 
   private(set) var entries: [Entry] = []
   private var numbers: [Key: Int] = [:]
+  private var last = -1
   private let heap: LoadedHeap
 
   init(_ heap: LoadedHeap, _ symbols: HeapSymbols) {
     self.heap = heap
-    let progress = TaskProgress(heap)
+    let progress = heap.findingDominators { TaskProgress(heap) }
     let tasks = progress.tasks
     symbols.prepare(stacks: Set(tasks.map(\.stack)).sorted())
     let owners = DeadOwners.ofTasks(heap)
@@ -102,7 +103,7 @@ private struct TaskTally {
     // A parent comes before its children, however they lie in memory.
     for start in tasks.indices where tasks[start].isTask && placed[start] < 0 {
       var chain = [start]
-      while let parent = progress.index[tasks[chain.last!].parent], placed[Int(parent)] < 0, chain.count < 64 {
+      while let parent = progress.parents[tasks[chain.last!].parent], placed[Int(parent)] < 0, chain.count < 64 {
         chain.append(Int(parent))
       }
       for number in chain.reversed() where placed[number] < 0 && progress.blocks[number] >= 0 {
@@ -110,7 +111,7 @@ private struct TaskTally {
         var state = stateOf(task)
         // The pool of threads is an executor, too.
         if state == .actor, task.waitsFor == 0 { state = .queued }
-        let parent = progress.index[task.parent].map { placed[Int($0)] }
+        let parent = progress.parents[task.parent].map { placed[Int($0)] }
         let isReached = heap.graph.shape(block).has(HeapFile.Shape.reached)
         let isWhole = heap.graph.addresses[block] == task.address
         placed[number] = self.number(
@@ -127,10 +128,14 @@ private struct TaskTally {
   }
 
   private mutating func number(_ key: Key) -> Int {
-    if let known = numbers[key] { return known }
-    numbers[key] = entries.count
-    entries.append(Entry(key: key))
-    return entries.count - 1
+    // Most are as the one before.
+    if entries.indices.contains(last), entries[last].key == key { return last }
+    last = numbers[key] ?? entries.count
+    if last == entries.count {
+      numbers[key] = last
+      entries.append(Entry(key: key))
+    }
+    return last
   }
 
   /// Libraries' functions up to the first of the program say what is waited for. The runtime makes a task of its own for each

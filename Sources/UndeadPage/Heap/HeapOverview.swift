@@ -98,7 +98,10 @@ struct HeapOverview {
             ])
         }
       }
-      if let verdict { html.element("p", text: "\(verdict.sentence). \(verdict.advice).") }
+      if let verdict {
+        let advice = verdict.advice.prefix(1).uppercased() + verdict.advice.dropFirst()
+        html.element("p", text: "\(verdict.sentence). \(advice).")
+      }
       html.element("ul", ["class": "legend"]) { html in
         for part in parts {
           html.element("li") { html in

@@ -45,7 +45,8 @@ static bool give_threads(void) {
                                      .registers = threads[i].registers, .xstate = (const uint8_t *)threads[i].xstate,
                                      .xstate_bytes = threads[i].xstate_bytes};
   world = (undead_given_world){.threads = given, .thread_count = request->thread_count, .started = request->started,
-                               .held_known = request->flags & UNDEAD_REPLICA_HELD_KNOWN};
+                               .held_known = request->flags & UNDEAD_REPLICA_HELD_KNOWN,
+                               .may_have_threads = request->flags & UNDEAD_REPLICA_THREADS};
   undead_world_give(&world);
   return true;
 }

@@ -98,8 +98,13 @@ typedef struct {
   const undead_guard *element_guards[2];   // of their guarded words, with offsets in the element
   bool numbers[2];           // all of them are numbers
   uint32_t descriptor_count;
-  const undead_descriptor_field *descriptors;
+  const undead_descriptor_field *descriptors;   // of a collection those of each element or value
 } undead_layout;
+
+// Whether it is the storage of an array, a set or a dictionary.
+static inline bool undead_has_elements(const undead_layout *layout) {
+  return layout->storage >= UNDEAD_STORAGE_ARRAY && layout->storage <= UNDEAD_STORAGE_DICTIONARY;
+}
 
 // Classifies a first word; 0 (UNDEAD_KIND_OTHER) unless it is certainly the isa of an object of at most `size` bytes.
 // Needs the memory map (undead_maps_refresh); takes no lock, allocates nothing, never faults.

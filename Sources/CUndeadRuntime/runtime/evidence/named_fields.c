@@ -66,9 +66,19 @@ static void add_descriptors(descriptor_list *list, uintptr_t type, uint32_t base
   }
 }
 
+// Type of what a collection has; of a dictionary that of its values. 0 for other objects.
+static uintptr_t element_type(const undead_layout *layout) {
+  uintptr_t arguments = undead_has_elements(layout) ? undead_class_arguments(layout->isa) : 0;
+  bool has_keys = layout->storage == UNDEAD_STORAGE_DICTIONARY;
+  return arguments ? read_word(arguments + has_keys * sizeof(uintptr_t)) : 0;
+}
+
 static void learn_descriptors(undead_layout *layout) {
   descriptor_list list = {.count = 0};
-  for (uintptr_t isa = layout->isa; isa && undead_type_kind(isa) == ABI_KIND_CLASS; isa = read_word(isa + ABI_CLASS_SUPER))
+  uintptr_t element = element_type(layout);
+  if (element && undead_type_kind(element) == ABI_KIND_STRUCT) add_descriptors(&list, element, 0, NULL, false, 0);
+  uintptr_t isa = undead_has_elements(layout) ? 0 : layout->isa;
+  for (; isa && undead_type_kind(isa) == ABI_KIND_CLASS; isa = read_word(isa + ABI_CLASS_SUPER))
     add_descriptors(&list, isa, 0, NULL, false, 0);
   size_t bytes = list.count * sizeof list.fields[0];
   undead_descriptor_field *fields = bytes ? undead_keep(bytes) : NULL;

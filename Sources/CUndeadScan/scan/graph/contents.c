@@ -54,8 +54,11 @@ bool undead_contents_of(undead_contents *contents, const undead_layout *layout, 
 }
 
 const undead_layout *undead_large_storage(undead_bodies *bodies, uintptr_t block) {
-  size_t size = undead_block_size(block);
+  size_t size = undead_heap_block_size(bodies->heap, block);
   const undead_layout *layout = undead_block_layout(bodies, block, size);
+  // Others have their contents in themselves.
+  bool elsewhere = layout && (layout->category == UNDEAD_CATEGORY_DATA_STORAGE || layout->slice.high);
+  if (size < SLICED_BYTES && !elsewhere) return NULL;
   undead_contents contents;
   return layout && undead_contents_of(&contents, layout, block, size, 0) && contents.bytes >= SLICED_BYTES ? layout : NULL;
 }

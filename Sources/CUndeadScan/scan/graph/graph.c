@@ -76,7 +76,7 @@ static void locate(const walk *self, uintptr_t at, undead_graph_place *place) {
 static bool is_data(const walk *self, uintptr_t block, uintptr_t value) {
   uintptr_t tag = value >> ABI_DATA_TAG_SHIFT;
   if (!self->body->layout || (tag != ABI_DATA_SLICE && tag != ABI_DATA_LARGE)) return false;
-  const undead_layout *target = undead_block_layout(self->writer.bodies, block, undead_block_size(block));
+  const undead_layout *target = undead_block_layout(self->writer.bodies, block, undead_heap_block_size(self->writer.heap, block));
   return target && target->category == UNDEAD_CATEGORY_DATA_STORAGE;
 }
 
@@ -112,7 +112,8 @@ static bool is_behind_fields(const walk *self, uintptr_t at) {
 static void visit_reference(void *context, const undead_reference *reference) {
   walk *self = context;
   undead_graph_writer *writer = &self->writer;
-  uintptr_t block = undead_heap_block(writer->heap, reference->address);
+  bool within = reference->address - self->block < self->size;
+  uintptr_t block = within ? self->block : undead_heap_block(writer->heap, reference->address);
   if (!block || reference->evidence == UNDEAD_EVIDENCE_NUMBER || is_behind_fields(self, reference->at)) return;
   undead_strength strength = strength_of(self, reference, block);
   // Tasks and contexts point into themselves; only what is counted is a reference.
@@ -128,7 +129,8 @@ static void visit_reference(void *context, const undead_reference *reference) {
   locate(self, reference->at, &place);
   // A Data keeps a tag in the word of its storage.
   bool holds = strength == UNDEAD_STRENGTH_COUNTED || strength == UNDEAD_STRENGTH_RAW;
-  const undead_layout *storage = holds && self->body->layout ? undead_large_storage(writer->bodies, block) : NULL;
+  bool slices = holds && self->body->layout && !writer->only_tasks;
+  const undead_layout *storage = slices ? undead_large_storage(writer->bodies, block) : NULL;
   if (storage) place.flags |= UNDEAD_PLACE_NEIGHBOURS;
   uint32_t known = undead_graph_place_known(&writer->tables, &place);
   if (known == UINT32_MAX) {
@@ -249,15 +251,28 @@ static void note_dispatch(walk *self, uint32_t rank) {
   if (undead_entry_of_channel(bodies, self->block)) add_holder(self, rank, ABI_IO_DESCRIPTOR, "DispatchIO");
 }
 
-// Fields that are numbers of open files: who reads the file knows which are open.
+// Fields that are numbers of open files: who reads the file knows which are open. The object or element begins at `base` of the block.
+static void note_fields(walk *self, uint32_t rank, size_t base) {
+  const undead_layout *layout = self->body->layout;
+  for (uint32_t i = 0; i < layout->descriptor_count; i++) {
+    const undead_descriptor_field *field = &layout->descriptors[i];
+    size_t offset = base + field->offset;
+    if (offset + (field->optional ? 5 : 4) > self->size || (field->optional && *(const uint8_t *)(self->block + offset + 4))) continue;
+    add_holder(self, rank, (uint32_t)offset, field->name);
+  }
+}
+
 static void note_descriptors(walk *self, uint32_t rank) {
   const undead_layout *layout = self->body->layout;
   if (!layout) return note_dispatch(self, rank);
-  for (uint32_t i = 0; i < layout->descriptor_count; i++) {
-    const undead_descriptor_field *field = &layout->descriptors[i];
-    if (field->offset + 5 > self->size || (field->optional && *(const uint8_t *)(self->block + field->offset + 4))) continue;
-    add_holder(self, rank, field->offset, field->name);
-  }
+  if (!layout->descriptor_count) return;
+  if (!undead_has_elements(layout)) return note_fields(self, rank, 0);
+  const undead_elements *elements = &self->body->elements;
+  uint32_t values = layout->storage == UNDEAD_STORAGE_DICTIONARY;
+  if (values >= elements->range_count || !elements->ranges[values].stride) return;
+  const undead_element_range *range = &elements->ranges[values];
+  for (uintptr_t at = range->low; at < range->high; at += range->stride)
+    if (!undead_elements_skip(elements, at)) note_fields(self, rank, at - self->block);
 }
 
 typedef struct {
@@ -284,7 +299,7 @@ static bool visit_block(void *context, uintptr_t block, uint32_t *word) {
   undead_graph_writer *writer = &self->writer;
   undead_body body;
   self->block = block;
-  self->size = undead_block_size(block);
+  self->size = undead_heap_block_size(writer->heap, block);
   self->kind = undead_body_kind(writer->bodies, block, self->size);
   self->type = undead_graph_type_of(&writer->tables, writer->bodies, block, self->size, self->kind);
   if (self->kind == UNDEAD_KIND_TASK) undead_graph_note_task(writer, block, self->type);
@@ -322,7 +337,7 @@ static bool rewind_file(const undead_graph *graph) {
 void undead_graph_write(undead_graph *graph, undead_bodies *bodies, const undead_view *view, const undead_world *world,
                         const undead_scan_options *options) {
   uint64_t begun = undead_now();
-  undead_graph_writer writer = {.graph = graph, .bodies = bodies, .heap = &view->heap};
+  undead_graph_writer writer = {.graph = graph, .bodies = bodies, .heap = &view->heap, .only_tasks = options->only_dead_owners};
   graph->blocks = graph->edges = graph->root_edges = 0;
   graph->complete = false;
   graph->error = ENOMEM;

@@ -98,16 +98,27 @@ static uint32_t take_number(undead_graph_tables *tables, undead_index_map *map, 
 }
 
 // Frames lie in blocks: asking the kernel for each of a million would take seconds.
-static bool read_block(const void *reader, uintptr_t address, uintptr_t words[2]) {
-  const undead_bodies *bodies = reader;
-  uintptr_t block = undead_heap_may_hold(bodies->heap, address) ? undead_heap_block(bodies->heap, address) : 0;
-  bool inside = block && address + 2 * sizeof *words <= block + undead_block_size(block);
-  if (inside) memcpy(words, (const void *)address, 2 * sizeof *words);
-  return inside || undead_copy_memory(address, words, 2 * sizeof *words);
+typedef struct {
+  const undead_heap *heap;
+  undead_interval *last;   // the block of the frame before
+} frame_reader;
+
+static bool read_block(const void *context, uintptr_t address, uintptr_t words[2]) {
+  const frame_reader *reader = context;
+  undead_interval *last = reader->last;
+  if (address - last->low >= last->high - last->low) {
+    uintptr_t block = undead_heap_may_hold(reader->heap, address) ? undead_heap_block(reader->heap, address) : 0;
+    if (!block) return undead_copy_memory(address, words, 2 * sizeof *words);
+    *last = (undead_interval){block, block + undead_heap_block_size(reader->heap, block)};
+  }
+  if (address + 2 * sizeof *words > last->high) return undead_copy_memory(address, words, 2 * sizeof *words);
+  memcpy(words, (const void *)address, 2 * sizeof *words);
+  return true;
 }
 
 static uint32_t frames_of_task(const undead_bodies *bodies, uintptr_t block, uintptr_t frames[TASK_FRAMES]) {
-  return undead_async_frames(block, read_block, bodies, frames, TASK_FRAMES);
+  undead_interval last = {block, block + undead_heap_block_size(bodies->heap, block)};
+  return undead_async_frames(block, read_block, &(frame_reader){bodies->heap, &last}, frames, TASK_FRAMES);
 }
 
 static uint32_t status_of_task(uintptr_t block) { return *(const uint32_t *)(block + ABI_TASK_STATUS) >> ABI_TASK_STATUS_SHIFT; }

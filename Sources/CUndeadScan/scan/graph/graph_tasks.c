@@ -14,7 +14,7 @@ enum { MOST_RECORDS = 64, MOST_NAME_BYTES = 64 };
 static bool is_in_heap(const undead_graph_writer *writer, uintptr_t address, size_t bytes) {
   if (!address || address & 7) return false;
   uintptr_t block = undead_heap_may_hold(writer->heap, address) ? undead_heap_block(writer->heap, address) : 0;
-  return block && address + bytes <= block + undead_block_size(block);
+  return block && address + bytes <= block + undead_heap_block_size(writer->heap, block);
 }
 
 // `like` is a task.

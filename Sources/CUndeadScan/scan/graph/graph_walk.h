@@ -13,6 +13,7 @@ typedef struct {
   undead_ranks ranks;
   undead_bodies *bodies;
   const undead_heap *heap;
+  bool only_tasks;   // who reads the file asks for no slices
 } undead_graph_writer;
 
 // After the marks were made. Does not fail: what went wrong is in `graph->error`.

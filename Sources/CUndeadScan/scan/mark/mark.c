@@ -154,10 +154,12 @@ static inline void consider(undead_marker *marker, uintptr_t address, uintptr_t 
 typedef struct {
   undead_marker *marker;
   uintptr_t block;   // 0: a root
+  size_t size;       // what lies in the block itself is marked; 0 for a root
 } reference_source;
 
 static inline void visit(void *context, const undead_reference *reference) {
   const reference_source *source = context;
+  if (reference->address - source->block < source->size) return;
   bool weak = source->marker->weak && undead_is_weak_evidence(reference->evidence);
   undead_evidence doubtful = weak ? reference->evidence : UNDEAD_EVIDENCE_RAW;
   if (weak && source->block && source->marker->is_idle && source->marker->is_idle(source->marker, reference)) return;
@@ -165,7 +167,7 @@ static inline void visit(void *context, const undead_reference *reference) {
 }
 
 static void scan_plain(undead_marker *marker, uintptr_t block, size_t size, const undead_plan *plan) {
-  reference_source source = {marker, block};
+  reference_source source = {marker, block, size};
   undead_walk_plain(marker->heap, block, size, plan, visit, &source);
 }
 
@@ -176,7 +178,7 @@ static void scan_other(undead_marker *marker, uintptr_t block, size_t size) {
   if (noted) undead_heap_set(marker->heap, block, noted);
   // Types that are made while the program runs lie in blocks, too.
   if (undead_heap_may_hold(marker->heap, body.isa)) consider(marker, body.isa, block);
-  reference_source source = {marker, block};
+  reference_source source = {marker, block, size};
   undead_walk_body(marker->heap, block, &body, false, visit, &source);
 }
 

@@ -90,10 +90,17 @@ static void tag_registration(void *context, uintptr_t closure, uint64_t key) {
   undead_heap_set(suspects->bodies->heap, closure, UNDEAD_WORD_SPECIAL);
 }
 
+static bool may_name_weakly(const undead_layout *layout) {
+  bool decided = layout->deciding.count || layout->buffer_count || layout->guard_count;
+  return decided || layout->skip_count || (layout->word_count && memchr(layout->words, UNDEAD_EVIDENCE_NONE, layout->word_count));
+}
+
 uint32_t undead_suspects_note(undead_marker *marker, uintptr_t block, size_t size, const undead_body *body) {
   undead_suspects *suspects = marker->context;
   const undead_layout *layout = body->layout;
   bool special = false;
+  if (layout && !suspects->names_weakly && (layout->kind == UNDEAD_KIND_CLASS || layout->kind == UNDEAD_KIND_CONTEXT)
+      && may_name_weakly(layout)) __atomic_store_n(&suspects->names_weakly, true, __ATOMIC_RELAXED);
   uintptr_t entry = layout ? 0 : undead_entry_of_channel(suspects->bodies, block);
   if (entry) {
     undead_heap_set(suspects->bodies->heap, entry, UNDEAD_WORD_SPECIAL);
@@ -181,7 +188,8 @@ bool undead_suspects_find(undead_suspects *suspects, const undead_roots *roots) 
   if (!undead_loop_items_tag(suspects)) return false;
   if (!suspects->seen) return true;
   if (suspects->options->only_dead_owners) {
-    undead_dead_owners_find(suspects, MAX_FOUND);
+    // In a replica each block was noted, also those that are looked at by a plan elsewhere.
+    if (suspects->names_weakly) undead_dead_owners_find(suspects, MAX_FOUND);
     return true;
   }
   suspects->roots = roots;

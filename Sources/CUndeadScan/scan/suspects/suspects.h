@@ -17,6 +17,7 @@ typedef struct {
   uintptr_t source_types_low, source_types_high;   // where the first word of what it owns points to
   uintptr_t timer_type, after_type;            // first words of what timers own, and what asyncAfter makes
   bool seen;                                   // something that fires or waits exists
+  bool names_weakly;                           // an object or a closure that may name another one weakly exists
   bool no_memory;
   uintptr_t *tables;                           // NotificationCenter's tables of closures
   uint32_t table_count;

@@ -17,6 +17,7 @@ typedef struct {
   const uint64_t *held;        // words that the kernel holds for the program
   uint64_t held_count;
   bool held_known;             // these are all
+  bool may_have_threads;       // the process is not confined
 } undead_given_world;
 
 // From now on this is what is stopped, looked at and let go on; helpers run in place. Stays where it is.

@@ -15,7 +15,12 @@ void undead_helper_before_crash(void (*function)(void *), void *context) {
   before_crash = function;
 }
 
+static void (*way_out)(int number, uintptr_t address);
+
+void undead_helper_at_fault(void (*function)(int number, uintptr_t address)) { way_out = function; }
+
 _Noreturn void undead_helper_fault(int number, uintptr_t address) {
+  if (way_out) way_out(number, address);
   void (*function)(void *) = before_crash;
   before_crash = NULL;   // it may crash, too
   *undead_crash_address = address;

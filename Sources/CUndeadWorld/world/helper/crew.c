@@ -49,9 +49,8 @@ static uint32_t processors(void) {
   return count < 1 ? 1 : count < UNDEAD_MOST_CREW ? count : UNDEAD_MOST_CREW;
 }
 
-// A replica is confined, and handles its faults otherwise.
 uint32_t undead_crew_size(bool program_runs) {
-  if (permission == FORBIDDEN || undead_given()) return 1;
+  if (permission == FORBIDDEN || (undead_given() && !undead_given()->may_have_threads)) return 1;
   if (permission == UNTRIED) permission = TRYING;
   if (wanted) return wanted;
   return program_runs ? 1 : processors();
@@ -107,7 +106,6 @@ void undead_crew_join(void) {
 static bool is_first_thread(void) { return undead_raw3(SYS_gettid, 0, 0, 0) == undead_raw3(SYS_getpid, 0, 0, 0); }
 
 void undead_crew_crash(int number, uintptr_t address) {
-  if (undead_given()) return;
   bool first = is_first_thread();
   int32_t none = 0;
   if (!first && __atomic_compare_exchange_n(&crew.crash_number, &none, number, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))

@@ -2,7 +2,9 @@
 #if UNDEAD_SUPPORTED
 #include "world/helper/in_place.h"
 #include "platform/memory/own_data.h"
+#include "world/crew.h"
 #include "world/helper/clone.h"
+#include "world/helper/crash.h"
 #include "world/threads/sigaction.h"
 #include <setjmp.h>
 
@@ -14,10 +16,15 @@ static struct {
   uintptr_t address;
 } escape;
 
+static void leave(int number, uintptr_t address) {
+  escape.address = address;
+  _longjmp(escape.way_out, number);
+}
+
 static void crashed_in_place(int number, siginfo_t *info, void *context) {
   (void)context;
-  escape.address = (uintptr_t)info->si_addr;
-  _longjmp(escape.way_out, number);
+  undead_crew_crash(number, (uintptr_t)info->si_addr);
+  undead_helper_fault(number, (uintptr_t)info->si_addr);
 }
 
 undead_helper_report undead_helper_run_in_place(int (*work)(void *), void *context) {
@@ -28,6 +35,7 @@ undead_helper_report undead_helper_run_in_place(int (*work)(void *), void *conte
   undead_helper_report report = {UNDEAD_HELPER_DONE, 0, 0};
   int number = _setjmp(escape.way_out);
   if (number == 0) {
+    undead_helper_at_fault(leave);
     undead_take_over_faults(crashed_in_place);
     report.value = work(context);
   } else {

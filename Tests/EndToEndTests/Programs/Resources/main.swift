@@ -39,6 +39,11 @@ final class Log {
   var closedFD: Int32?
 }
 
+struct Listener {
+  var port = 80
+  var fd: Int32
+}
+
 func text(_ count: Int) -> String { String(repeating: "a text, not all of it in ASCII: \u{E9} ", count: count) }
 
 nonisolated(unsafe) var globalText: Substring = ""
@@ -46,6 +51,8 @@ nonisolated(unsafe) var globalNumbers: ArraySlice<Int> = Array(0..<400_000)[5..<
 nonisolated(unsafe) var owner = Owner(text(40_000).dropFirst(20).prefix(10))
 nonisolated(unsafe) var frames: [Frame] = []
 nonisolated(unsafe) var connections: [Connection] = []
+nonisolated(unsafe) var listeners: [Listener] = []
+nonisolated(unsafe) var named: [String: Listener] = [:]
 nonisolated(unsafe) var kept: [AnyObject] = []
 nonisolated(unsafe) var sources: [any DispatchSourceRead] = []
 
@@ -62,6 +69,10 @@ func open(_ count: Int) {
   let other = ByteBuffer(count: 1_500_000)
   frames.append(Frame(other.slice(from: 5, count: 1), other))
   open(5)
+  for number in 0..<3 {
+    listeners.append(Listener(fd: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)))
+    named["\(number)"] = Listener(fd: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
+  }
   var ends: [Int32] = [0, 0]
   pipe(&ends)
   let source = DispatchSource.makeReadSource(fileDescriptor: ends[0], queue: .global())

@@ -90,6 +90,16 @@ final class Model: @unchecked Sendable {
       }
     }
   }
+  /// Adds to another, too.
+  func count(into other: Model) {
+    Task.detached { [weak self, weak other] in
+      while true {
+        try? await Task.sleep(for: .seconds(3600))
+        self?.number += 1
+        other?.number += 1
+      }
+    }
+  }
 }
 
 func startTasks(_ count: Int, _ start: (Model) -> Void, keeps: Bool) {
@@ -212,6 +222,8 @@ func work() {
     }
   case ("nothing", "table"): for _ in 0..<20_000 { table[table.count] = [UInt8](repeating: 1, count: 500) }
   case ("nothing", "large"): do { _ = (0..<20).map { [UInt8](repeating: UInt8($0), count: 10_000_000) } }
+  case ("growth", "mapped"):
+    memset(mmap(nil, 20 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 1, 20 << 20)
   case ("growth", "table"): for _ in 0..<20_000 { table[table.count] = [UInt8](repeating: 1, count: 500) }
   case ("tasks", "states"): MainActor.assumeIsolated { waitInAllWays(20) }
   case ("tasks", "queued"): waitForAThread(20)
@@ -220,6 +232,9 @@ func work() {
     startTasks(30, { $0.count() }, keeps: false)
     startTasks(10, follow, keeps: true)
     startTasks(10, { $0.count() }, keeps: true)
+    let sum = Model()
+    kept.append(sum)
+    startTasks(10, { $0.count(into: sum) }, keeps: false)
   default: fatalError("no such kind")
   }
 }
