@@ -81,7 +81,8 @@ import UndeadTestSupport
   }
 
   private func compileInstrument(into directory: TemporaryDirectory) async throws {
-    let files = InstrumentSources.Layer.allCases.flatMap(\.files).map(quoted).joined(separator: " ")
+    let layers = InstrumentSources.Layer.allCases
+    let files = (InstrumentSources.Layer.shared.files + layers.flatMap(\.units)).map(quoted).joined(separator: " ")
     let includes = InstrumentSources.includeOptions.map(quoted).joined(separator: " ")
     try await build(
       """
