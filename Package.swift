@@ -271,11 +271,12 @@ if Context.environment["UNDEAD_ONLY_TOOL"] == "1" {
 }
 
 // How long the optimiser takes is noticed, how long a page, an answer or the reading of options takes is not: what walks a heap or a
-// graph lies below these. Reports are analysed by the tens of thousands, but two passes find little there that others have not found.
+// graph lies below these. Their modules are written by the job that compiles them, see below. Reports are analysed by the tens of
+// thousands, but two passes find little there that others have not found.
 for target in package.targets {
   switch target.name {
   case "UndeadFormats", "UndeadPage", "UndeadService", "UndeadTool":
-    target.optimize("-Onone", "-assert-config", "Release")
+    target.optimize("-Onone", "-assert-config", "Release", "-no-emit-module-separately-wmo")
   case "UndeadProfile": target.optimize("-Osize")
   case "UndeadReport":
     target.optimize(

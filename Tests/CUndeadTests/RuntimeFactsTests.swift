@@ -2,6 +2,7 @@ import CUndead
 import CUndeadTestEntry
 import Dispatch
 import Testing
+import UndeadReport
 
 // One fact about the runtime in each test, read with raw loads and without the library: when a toolchain moves
 // something, the test that fails says what.
@@ -174,7 +175,7 @@ private func relative(_ base: UnsafeRawPointer, _ offset: Int) -> UnsafeRawPoint
     #expect(withRuntimeLayer { undead_test_symbol("libswift_Concurrency.", slab) } != 0)
   }
 
-  @Test func categories() {
+  @Test func categories() throws {
     var ofProgram = false
     let source = DispatchSource.makeUserDataAddSource()
     source.activate()
@@ -183,6 +184,9 @@ private func relative(_ base: UnsafeRawPointer, _ offset: Int) -> UnsafeRawPoint
     source.cancel()
     #expect(withRuntimeLayer { undead_test_category(pointer(to: plain), &ofProgram) } == 0)
     #expect(ofProgram)
+    let ofThisPackage = try MappedFile(path: "/proc/self/exe")
+    #expect(withRuntimeLayer { undead_test_category(pointer(to: ofThisPackage), &ofProgram) } == 0)
+    #expect(!ofProgram)
   }
 
   @Test func imagesOfTheToolchain() {

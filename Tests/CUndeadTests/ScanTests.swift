@@ -142,7 +142,7 @@ import Testing
     throws
   {
     let run = try ScanProgram.run(.release, ["storm"] + mode, stop: stop)
-    #expect(run.counts.count == 100, "\(run.text)")
+    #expect(run.counts.count == 40, "\(run.text)")
     for counts in run.counts {
       #expect(counts["error"] == 0, "\(counts.message)")
       #expect(counts["leaked"] == 2000)

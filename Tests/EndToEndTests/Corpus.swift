@@ -24,11 +24,24 @@ struct Program: Sendable, CustomTestStringConvertible {
   }
 
   /// The programs under a folder of `Programs` that are to run: all, or those whose path contains `UNDEAD_CORPUS`.
-  static func selected(in folder: String) -> [Program] {
-    let filter = ProcessInfo.processInfo.environment["UNDEAD_CORPUS"]
+  ///
+  /// - Parameter isOneEnough: With `UNDEAD_ONE_WAY=1` each of them is compiled in one way only.
+  static func selected(in folder: String, isOneEnough: Bool = true) -> [Program] {
+    let environment = ProcessInfo.processInfo.environment
+    let filter = environment["UNDEAD_CORPUS"]
+    let inBothWays = !isOneEnough || environment["UNDEAD_ONE_WAY"] != "1"
     return all(in: folder).filter { program in
-      filter.map { program.source.path.contains($0) || program.variant?.contains($0) == true } ?? true
+      (filter.map { program.source.path.contains($0) || program.variant?.contains($0) == true } ?? true)
+        && (inBothWays || program.isEnough)
     }
+  }
+
+  /// Whether this way to compile the program is enough: its name decides, so that some programs of each kind are compiled in either. Both
+  /// are needed where they must lead to different reports.
+  private var isEnough: Bool {
+    let text = (try? String(contentsOf: source, encoding: .utf8)) ?? ""
+    let isRelease = name.utf8.reduce(0, ^).isMultiple(of: 2)
+    return isRelease == (configuration == .release) || text.contains(/\/\/ EXPECT .* in=(debug|release)/)
   }
 
   /// Every program under a folder of `Programs`, in both configurations, in a fixed order.

@@ -42,8 +42,7 @@ extension OutsidePackageTests {
     }
 
     private func run(_ ending: String, _ library: Library) async throws -> Outcome {
-      let built = try await runShell("swift build --build-tests \(OutsidePackage.options)", deadline: .seconds(900))
-      try #require(built.ending == .exit(0), "\(built.output)\(built.errors)")
+      try await OutsidePackage.build.value
       let bundle = quoted(OutsidePackage.products.appending(path: "outsidePackageTests.xctest").path)
       let environment = "\(OutsidePackageTests.alone) ENDING=\(ending)"
       return try await runShell(

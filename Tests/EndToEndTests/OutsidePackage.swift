@@ -30,6 +30,12 @@ struct OutsidePackage {
   static let options =
     "--package-path \(quoted(directory.path)) --scratch-path \(quoted(root.appendingPathComponent("Examples/.build").path))"
 
+  /// Builds its programs and tests: once, for the first who asks.
+  static let build = Task {
+    let outcome = try await runShell("swift build --build-tests \(options)", deadline: .seconds(900))
+    guard outcome.ending == .exit(0) else { throw ChildError(description: outcome.output + outcome.errors) }
+  }
+
   init(_ directory: URL = Self.directory) throws {
     self.directory = directory
     let tests = directory.appendingPathComponent("Tests").path

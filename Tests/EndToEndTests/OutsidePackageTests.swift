@@ -33,9 +33,10 @@ import Testing
   @Test(arguments: ["swift test", "swift test --parallel", "undead test"])
   func everyLeakyTestFailsAndNoOtherOne(command: String) async throws {
     let package = try OutsidePackage()
+    try await OutsidePackage.build.value
     let words = command.split(separator: " ").map(String.init)
     let program = words[0] == "undead" ? quoted(Tool.path) + " test --" : "swift test"
-    let options = words.dropFirst(2).joined(separator: " ") + " " + OutsidePackage.options
+    let options = words.dropFirst(2).joined(separator: " ") + " --skip-build " + OutsidePackage.options
     for run in 1...Tool.repetitions {
       let outcome = try await runShell("exec \(Self.alone) \(program) \(options) 2>&1", deadline: .seconds(900))
       let complaints = package.complaints(about: OutsidePackage.failures(in: outcome.output))

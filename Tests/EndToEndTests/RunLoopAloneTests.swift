@@ -53,9 +53,7 @@ extension OutsidePackageTests {
     }
 
     private func path(_ program: String) async throws -> String {
-      let built = try await runShell(
-        "swift build \(OutsidePackage.options) --product \(program)", deadline: .seconds(900))
-      try #require(built.ending == .exit(0), "\(built.output)\(built.errors)")
+      try await OutsidePackage.build.value
       return OutsidePackage.products.appending(path: program).path
     }
   }

@@ -46,7 +46,7 @@ import UndeadTestSupport
       let heap = directory.path("shop.undead")
       let outcome = try await runShell(
         """
-        \(quoted(Tool.path)) run --exit-code 0 --output /dev/null --snapshot-at 80% --snapshot-every 300ms \
+        \(quoted(Tool.ofTests)) run --exit-code 0 --output /dev/null --snapshot-at 80% --snapshot-every 300ms \
           --snapshot-keep 2 --heap \(quoted(heap)) \
           --on-finding \(quoted("cd '\(directory.url.path)'; cat > \"$UNDEAD_FINDING_HEAP.json\"")) -- \(quoted(built.executable.path)) \(quoted(directory.url.path)) &
         tool=$!

@@ -12,22 +12,14 @@ import UndeadTestSupport
     "pinned buffers", "pinned threads", "nothing table", "nothing large",
   ]
 
-  private static let source = URL(filePath: #filePath).deletingLastPathComponent().appending(
-    path: "Programs/Verdicts/main.swift"
-  ).path
+  private enum Build: CaseIterable { case optimised }
+
+  private static let programs = AttachedProgram.folders(of: Build.self) { _ in
+    "swiftc -O -module-name App \(quoted(AttachedProgram.sources))/Verdicts/main.swift -o app"
+  }
 
   private func run(_ script: String) async throws -> (outcome: Outcome, directory: TemporaryDirectory) {
-    try await Tool.gate.pass {
-      let directory = try TemporaryDirectory()
-      let outcome = try await runShell(
-        """
-        cd \(quoted(directory.url.path)); tool=\(quoted(Tool.path))
-        swiftc -O -module-name App \(quoted(Self.source)) -o app || exit 91
-        \(AttachedProgram.words)
-        \(script)
-        """)
-      return (outcome, directory)
-    }
+    try await AttachedProgram.run(Self.programs[.optimised]!, tool: Tool.path, words: "", script)
   }
 
   @Test func theKindAndWhatTrimGivesBack() async throws {

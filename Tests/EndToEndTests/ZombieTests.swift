@@ -3,7 +3,7 @@ import Testing
 
 /// Programs that use dead objects, and clean ones, under `--zombies` (debug) and `--zombie-mode guard` (optimised).
 @Suite struct ZombieTests {
-  @Test(arguments: Program.selected(in: "Zombies"))
+  @Test(arguments: Program.selected(in: "Zombies", isOneEnough: false))
   func zombies(_ program: Program) async throws {
     try await Tool.gate.pass {
       let built = try await program.build()

@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import UndeadReport
@@ -218,5 +219,17 @@ import Testing
     #expect(packages.package(ofType: "App.Thing") == nil && packages.package(ofType: "Task") == nil)
     #expect(packages.package(of: frame("closure #1 in NIOCore.Channel.x() -> ()")) == "swift-nio")
     #expect(packages.package(of: frame("(extension in App):NIOCore.Channel.y() -> ()")) == nil)
+  }
+
+  /// All but those that no program links, and not what only begins like one.
+  @Test func modulesOfThisPackageAreKnown() throws {
+    let sources = URL(filePath: #filePath).appending(path: "../../../Sources").standardized.path
+    let others: Set = ["UndeadPreload", "UndeadTool", "UndeadToolElsewhere"]
+    let modules = try FileManager.default.contentsOfDirectory(atPath: sources).filter { $0.hasPrefix("Undead") }
+    #expect(modules.count > others.count)
+    for module in modules {
+      #expect(OwnLibraries.declare("\(module).Type") != others.contains(module), "\(module)")
+    }
+    #expect(!OwnLibraries.declare("UndeadGame.Player") && !OwnLibraries.declare("Und.Player"))
   }
 }

@@ -1,9 +1,9 @@
+import CUndeadInterface
+
 /// This package's own libraries, which are linked into the programs that use them: neither the program's nor the
 /// toolchain's.
 enum OwnLibraries {
-  private static let modules = [
-    "Undead.", "UndeadReport.", "UndeadRunLoop.", "UndeadRunLoopLogging.", "UndeadTesting.", "UndeadXCTest.",
-  ]
+  private static let modules = UNDEAD_OWN_MODULES.split(separator: " ").map { "\($0)." }
 
   /// True for the name of a type that one of them declares.
   static func declare(_ type: String) -> Bool {

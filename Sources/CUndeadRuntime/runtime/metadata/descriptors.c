@@ -6,6 +6,7 @@
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/runtime.h"
+#include "undead_version.h"
 
 enum { MAX_NAME = 8192, MAX_FIELDS = 65536, MAX_PARENTS = 64, MAX_NESTING = 16 };
 
@@ -126,13 +127,16 @@ bool undead_descriptor_is_toolchain(uintptr_t descriptor) {
   return (image && image->toolchain) || undead_is_toolchain_module(undead_descriptor_module(descriptor));
 }
 
+bool undead_is_own_module(const char *module) {
+  size_t length = strlen(module);
+  if (length == 0) return false;
+  const char *at = UNDEAD_OWN_MODULES;
+  while ((at = strstr(at, module)) && !(at[-1] == ' ' && at[length] == ' ')) at += length;
+  return at != NULL;
+}
+
 bool undead_descriptor_is_own(uintptr_t descriptor) {
-  static const char *const modules[] = {
-    "Undead", "UndeadReport", "UndeadRunLoop", "UndeadRunLoopLogging", "UndeadTesting", "UndeadXCTest"};
-  const char *module = undead_descriptor_module(descriptor);
-  for (size_t i = 0; i < sizeof modules / sizeof *modules; i++)
-    if (!strcmp(module, modules[i])) return true;
-  return false;
+  return undead_is_own_module(undead_descriptor_module(descriptor));
 }
 
 undead_records undead_records_of(uintptr_t descriptor) {

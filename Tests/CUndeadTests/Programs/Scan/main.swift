@@ -74,7 +74,7 @@ case "storm":
       }
     }
   }
-  scans = 100
+  scans = 40
 case "signals":
   start_signals()
   for _ in 0..<100 { report(scan_now(copy, false, nil)) }
