@@ -79,6 +79,12 @@ import Testing
     #expect(try #require(Self.cycle(delegate, router)).hasPrefix("`delegate` of App.Router refers back"))
   }
 
+  @Test func fieldsOfTheToolchainAreCalledWhatProgramsCallThem() {
+    #expect(FieldName.shown("__dependencies[0]", of: "App.Download") == "dependencies[0]")
+    #expect(FieldName.shown("_value", of: "Swift._AsyncStreamCriticalStorage<App.A>") == "unfolding")
+    #expect(FieldName.shown("_value", of: "App.Cell") == "_value")
+  }
+
   @Test func theSecondMethodOfAFunctionIsOneToo() {
     #expect(SymbolText.isMethodReference("implicit closure #4 in implicit closure #3 in App.Parser.init()"))
     #expect(!SymbolText.isMethodReference("implicit closure #1 in implicit closure #2 in App.Parser.init()"))

@@ -324,7 +324,9 @@ struct ProcessAnalysis {
   private mutating func remainingCycle(
     _ leak: Leak, _ instance: LeakInstance, _ finder: inout LeakFinder
   ) -> [[Reference]] {
-    guard let cycle = leak.cycle, cycle.allSatisfy(\.isOfUser), let index = Blame.of(leak).reference else { return [] }
+    // What ends a task ends all that its frames hold.
+    func isOfUser(_ references: [Reference]) -> Bool { references.allSatisfy { $0.isOfUser && !$0.isOfRuntime } }
+    guard let cycle = leak.cycle, isOfUser(cycle), let index = Blame.of(leak).reference else { return [] }
     let culprit = cycle[index]
     var without: Set<Int> = []
     var edges = instance.cycle
@@ -332,7 +334,7 @@ struct ProcessAnalysis {
     // The same mistake may have been made several times.
     for _ in 0..<Self.remainingLimit {
       guard let index = references.firstIndex(where: { $0.isSameMistake(as: culprit) }) else {
-        return references.allSatisfy(\.isOfUser) ? [references] : []
+        return isOfUser(references) ? [references] : []
       }
       let starts = edges.indices.filter { names.role(of: finder.graph.source(of: edges[$0])).isVisible }
       guard starts.count == references.count else { return [] }

@@ -27,6 +27,7 @@ enum FieldName {
     "_block": (["Foundation.BlockOperation", "Dispatch.DispatchWorkItem"], "block"),
     "_fire": (["Foundation.Timer"], "block"),
     "_main": (["Foundation.Thread"], "block"),
+    "_value": (["Swift._AsyncStreamCriticalStorage<"], "unfolding"),
     "state": (["Swift.AsyncStream<", "Swift.AsyncThrowingStream<"], "onTermination"),
   ]
 
