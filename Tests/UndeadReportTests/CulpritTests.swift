@@ -157,9 +157,8 @@ import Testing
       #expect(try heap.report().leaks.first?.innerCycles == nil, "one mistake, however often")
       heap.link(pool, "connection", connection)
       heap.link(connection, "owner", pool)
-      // The closure is to blame for the shorter cycle.
-      let cycles = try heap.report().leaks.first?.innerCycles?.map { $0.map(\.field) }
-      #expect(cycles == (again < 20 ? [["connection", "owner"]] : nil))
+      // Of two cycles as long the one with `owner` is drawn.
+      #expect(try heap.report().leaks.first?.innerCycles?.map { $0.map(\.field) } == [["onRelease"]])
     }
   }
 
