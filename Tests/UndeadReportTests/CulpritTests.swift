@@ -144,6 +144,24 @@ import Testing
     #expect(Set(findings.suspects.map(\.culprit.kind)).count == 4)
   }
 
+  @Test func theCycleThatIsLeftWithoutTheCulpritIsShown() throws {
+    for again in [0, 3, 20] {
+      var heap = SyntheticHeap()
+      let (pool, connection) = (heap.object("App.Pool"), heap.object("App.Connection"))
+      for _ in 0...again {
+        let context = heap.context()
+        let closure = SyntheticHeap.Function.app("closure #1 in App.Pool.start()", "/app/main.swift", 4)
+        heap.link(pool, "onRelease", context, type: "() -> ()", closure: closure)
+        heap.link(context, "captured 0", pool)
+      }
+      #expect(try heap.report().leaks.first?.innerCycles == nil, "one mistake, however often")
+      heap.link(pool, "connection", connection)
+      heap.link(connection, "owner", pool)
+      // Of two cycles as long the one with `owner` is drawn.
+      #expect(try heap.report().leaks.first?.innerCycles?.map { $0.map(\.field) } == [["onRelease"]])
+    }
+  }
+
   @Test func isMarkedInTheChain() throws {
     let findings = try Findings(Scenario.delegate().report())
     #expect(findings.leaks[0].worst.chains[0].links.map(\.isCulprit) == [false, true])

@@ -71,6 +71,26 @@ import Testing
     #expect(!Advice.remedy(reference("App.Visitor.start()"), "App.Visitor").contains("local function"))
   }
 
+  @Test func aDelegateSaysMoreThanARouter() throws {
+    let (router, delegate) = (
+      Reference(type: "App.Program", field: "router"), Reference(type: "App.Router", field: "delegate")
+    )
+    #expect(try #require(Self.cycle(router, delegate)).hasPrefix("`delegate` of App.Router refers back"))
+    #expect(try #require(Self.cycle(delegate, router)).hasPrefix("`delegate` of App.Router refers back"))
+  }
+
+  @Test func fieldsOfTheToolchainAreCalledWhatProgramsCallThem() {
+    #expect(FieldName.shown("__dependencies[0]", of: "App.Download") == "dependencies[0]")
+    #expect(FieldName.shown("_value", of: "Swift._AsyncStreamCriticalStorage<App.A>") == "unfolding")
+    #expect(FieldName.shown("_value", of: "App.Cell") == "_value")
+  }
+
+  @Test func theSecondMethodOfAFunctionIsOneToo() {
+    #expect(SymbolText.isMethodReference("implicit closure #4 in implicit closure #3 in App.Parser.init()"))
+    #expect(!SymbolText.isMethodReference("implicit closure #1 in implicit closure #2 in App.Parser.init()"))
+    #expect(!SymbolText.isMethodReference("implicit closure #2 in closure #1 in App.Parser.init()"))
+  }
+
   @Test func collectionsAreNeitherWeakNorNil() throws {
     let edge = Reference(type: "App.Node", field: "neighbours[element]", fieldType: "Swift.Set<App.Node>")
     let text = try #require(Self.cycle(edge, edge, edge))

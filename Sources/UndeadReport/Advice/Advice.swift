@@ -281,11 +281,11 @@ enum Advice {
   }
 
   static func backReference(_ facts: LeakFacts) -> String? {
-    guard
-      let reference = facts.references.last(where: {
-        $0.package == nil && FieldName.isBackReference($0.field) && !ToolchainModules.declare($0.type)
-      })
-    else { return nil }
+    let ranks = facts.references.map {
+      $0.package == nil && !ToolchainModules.declare($0.type) ? FieldName.backRank($0.field) : 0
+    }
+    guard let best = ranks.max(), best > 0, let index = ranks.lastIndex(of: best) else { return nil }
+    let reference = facts.references[index]
     let name = "`\(reference.fieldName)` of \(reference.type)"
     // The name of a delegate says that it does not own; other names only suggest it.
     return FieldName.isDelegate(reference.field)
@@ -356,7 +356,7 @@ enum Advice {
     // A collection cannot be weak, nor be nil.
     if names.count == 1, let whole = chosen.first, whole.field.contains("[") {
       return
-        "empty `\(FieldRemedy.whole(whole.field))` of \(whole.type) when the objects are done, or keep weak references or "
+        "empty `\(FieldName.shown(FieldRemedy.whole(whole.field), of: whole.type))` of \(whole.type) when the objects are done, or keep weak references or "
         + "identifiers in it"
     }
     if chosen.allSatisfy({ $0.field.contains("[") }) {
@@ -392,7 +392,7 @@ enum Advice {
   }
 
   private static func names(_ references: [Reference]) -> [String] {
-    references.map { "`\($0.type).\(FieldRemedy.whole($0.field))`" }
+    references.map { "`\($0.type).\(FieldName.shown(FieldRemedy.whole($0.field), of: $0.type))`" }
       .reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
   }
 

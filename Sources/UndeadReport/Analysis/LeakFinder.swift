@@ -57,6 +57,12 @@ struct LeakFinder {
     return isRetainCycle(cycle) ? cycle : []
   }
 
+  /// The same without some of the component's edges.
+  mutating func cycle(in component: Int, without edges: Set<Int>) -> [Int] {
+    let cycle = cycles.cycle(in: component, without: edges)
+    return isRetainCycle(cycle) ? cycle : []
+  }
+
   /// Hash of what a cycle looks like, the same in every run.
   func shape(of cycle: [Int]) -> StableHash { CycleFinder.hash(of: cycle, from: graph, names) }
 

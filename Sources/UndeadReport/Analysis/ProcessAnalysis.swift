@@ -209,7 +209,7 @@ struct ProcessAnalysis {
     if !path.isEmpty, let end = path.last.map(finder.graph.end) {
       leak.retainPath = references.map { PathStep($0) } + [PathStep(type: names.type(of: end), field: "")]
     }
-    let inner = innerCycles(blocks, outside: instance.component, &finder)
+    let inner = remainingCycle(leak, instance, &finder) + innerCycles(blocks, outside: instance.component, &finder)
     if !inner.isEmpty { leak.innerCycles = inner }
     leak.reason = KnownLeaks.reason(for: facts)
     return (leak, facts)
@@ -318,6 +318,36 @@ struct ProcessAnalysis {
       isEnd: { names.role(of: $0) == .program }, look: finder.look(ofReference:))
   }
 
+  private static let remainingLimit = 8
+
+  /// The cycle through the same objects that is still there when the reference to blame for a leak does not own any more.
+  private mutating func remainingCycle(
+    _ leak: Leak, _ instance: LeakInstance, _ finder: inout LeakFinder
+  ) -> [[Reference]] {
+    // What ends a task ends all that its frames hold.
+    func isOfUser(_ references: [Reference]) -> Bool { references.allSatisfy { $0.isOfUser && !$0.isOfRuntime } }
+    guard let cycle = leak.cycle, isOfUser(cycle), let index = Blame.of(leak).reference else { return [] }
+    let culprit = cycle[index]
+    var without: Set<Int> = []
+    var edges = instance.cycle
+    var references = cycle
+    // The same mistake may have been made several times.
+    for _ in 0..<Self.remainingLimit {
+      guard let index = references.firstIndex(where: { $0.isSameMistake(as: culprit) }) else {
+        return isOfUser(references) ? [references] : []
+      }
+      let starts = edges.indices.filter { names.role(of: finder.graph.source(of: edges[$0])).isVisible }
+      guard starts.count == references.count else { return [] }
+      let last = edges[(index + 1 < starts.count ? starts[index + 1] : edges.count) - 1]
+      let source = finder.graph.source(of: last)
+      without.formUnion(names.role(of: source) == .context ? Array(finder.graph.edges(of: source)) : [last])
+      edges = finder.cycle(in: instance.component, without: without)
+      guard !edges.isEmpty else { return [] }
+      references = chain.references(edges, names, &frames)
+    }
+    return []
+  }
+
   private static let innerCycleLimit = 3
   /// How many components are looked at for them.
   private static let innerComponentLimit = 1000
@@ -340,6 +370,14 @@ struct ProcessAnalysis {
     }
     let chosen = shapes.sorted { ($0.value.count, $0.key) < ($1.value.count, $1.key) }.prefix(Self.innerCycleLimit)
     return chosen.map { chain.references($0.value, names, &frames) }
+  }
+}
+
+extension Reference {
+  /// True for the same closure, or else the same field.
+  fileprivate func isSameMistake(as other: Reference) -> Bool {
+    guard closure == nil, other.closure == nil else { return closure?.symbol == other.closure?.symbol }
+    return type == other.type && NodeNames.withoutIndices(field) == NodeNames.withoutIndices(other.field)
   }
 }
 

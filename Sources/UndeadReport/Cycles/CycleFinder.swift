@@ -32,6 +32,21 @@ struct CycleFinder {
     return bestCycle(of: nodes, in: component)
   }
 
+  /// The same of a small component without some of its edges.
+  mutating func cycle(in component: Int, without edges: Set<Int>) -> [Int] {
+    let nodes = components[component]
+    guard (2...Self.smallComponent).contains(nodes.count), ring(of: nodes, component) == nil else { return [] }
+    let search = search ?? CycleSearch(graph, components, names, keys)
+    self.search = search
+    search.without = edges
+    defer { search.without = [] }
+    var best: Candidate?
+    for start in startNodes(nodes) { take(start, component, below: best?.score.cost ?? .max, &best, search) }
+    return best?.edges ?? []
+  }
+
+  private static let smallComponent = 64
+
   /// The edges of a component that is one ring and no more; nil for others.
   private func ring(of nodes: ArraySlice<Int32>, _ component: Int) -> [Int]? {
     guard let first = nodes.first else { return nil }
@@ -154,11 +169,12 @@ struct CycleFinder {
     var details: [StableHash] = []
     steps.reserveCapacity(edges.count)
     details.reserveCapacity(edges.count)
+    let best = edges.map { names.backRank($0) }.max() ?? 0
     for (position, edge) in edges.enumerated() {
       let node = graph.source(of: edge)
       let role = names.role(of: node)
       let before = edges[position == 0 ? edges.count - 1 : position - 1]
-      let isLedBack = names.isBackReference(before) || names.role(of: graph.source(of: before)) == .context
+      let isLedBack = best > 0 && names.backRank(before) == best || names.role(of: graph.source(of: before)) == .context
       // Who has a collection of others is their owner.
       let isOwner = isLedBack || names.role(of: graph.end(of: edge)) == .storage
       let rank = role == .program ? (isOwner ? 0 : 1) + (names.isOfUser(node) ? 0 : 2) : role.isVisible ? 4 : 5

@@ -27,6 +27,8 @@ final class CycleSearch {
   private let costs: [UInt8]
   private let visits: UnsafeMutableBufferPointer<Visit>
   private var search: Int32 = 0
+  /// Edges that are not followed.
+  var without: Set<Int> = []
   /// References that were followed so far.
   private(set) var visited = 0
   /// Nodes to go on from by what it costs to reach them: no step costs as much as there are places.
@@ -74,7 +76,9 @@ final class CycleSearch {
         for edge in graph.edges(of: node) where graph.follows(edge) {
           visited += 1
           let end = graph.end(of: edge)
-          guard Int(components.component[end]) == component else { continue }
+          guard Int(components.component[end]) == component, without.isEmpty || !without.contains(edge) else {
+            continue
+          }
           let score = self.score(from: node, edge: edge, to: end)
           guard score.cost <= limit else { continue }
           if end != start {

@@ -130,7 +130,8 @@ extension Blame {
     {
       return (Blame(kind, edges[before]), before)
     }
-    if let back = least(own.filter { FieldName.isBackReference(cycle[$0].field) }) {
+    let ranks = own.map { FieldName.backRank(cycle[$0].field) }
+    if let best = ranks.max(), best > 0, let back = least(zip(own, ranks).filter { $0.1 == best }.map(\.0)) {
       return (Blame(kind, edges[back]), back)
     }
     if cycle.count == 1 { return (Blame(kind, edges[0]), 0) }

@@ -2,9 +2,15 @@
 enum FieldName {
   /// Words in the names of fields that refer to who made or owns the object.
   private static let backWords: Set<String> = [
-    "delegate", "parent", "owner", "superview", "container", "presenter", "coordinator", "source", "target", "listener",
-    "previous", "prev", "back", "host", "manager", "controller", "observer", "context", "enclosing", "outer", "tree",
-    "document", "session", "router", "up", "root",
+    "delegate", "parent", "owner", "superview", "target", "listener", "previous", "prev", "back", "observer",
+    "enclosing",
+    "outer", "up",
+  ]
+
+  /// Words that as often name what the object owns.
+  private static let ambiguousWords: Set<String> = [
+    "container", "presenter", "coordinator", "source", "host", "manager", "controller", "context", "tree", "document",
+    "session", "router", "root",
   ]
 
   /// Words in the names of fields that own what they refer to.
@@ -16,16 +22,21 @@ enum FieldName {
 
   /// What the toolchain's own fields are called in programs, by the beginnings of their types.
   private static let ofToolchain: [String: (types: [String], name: String)] = [
-    "__completion": (["Foundation."], "completionBlock"),
+    "__completion": ([""], "completionBlock"),  // of operations, which programs make subclasses of
+    "__dependencies": ([""], "dependencies"),
     "_block": (["Foundation.BlockOperation", "Dispatch.DispatchWorkItem"], "block"),
     "_fire": (["Foundation.Timer"], "block"),
     "_main": (["Foundation.Thread"], "block"),
+    "_value": (["Swift._AsyncStreamCriticalStorage<"], "unfolding"),
     "state": (["Swift.AsyncStream<", "Swift.AsyncThrowingStream<"], "onTermination"),
   ]
 
   /// What a field of the toolchain is called in programs; others are what they are called.
   static func shown(_ field: String, of type: String) -> String {
-    if let name = ofToolchain[field], name.types.contains(where: type.hasPrefix) { return name.name }
+    let whole = field.prefix { $0 != "[" }
+    if let name = ofToolchain[String(whole)], name.types.contains(where: type.hasPrefix) {
+      return name.name + field[whole.endIndex...]
+    }
     if type == "dispatch io", field == "registered closure" { return "read or write" }
     guard field.hasPrefix("+") else { return field }
     if type == "dispatch group" { return "notify block" }
@@ -42,9 +53,11 @@ enum FieldName {
     hasWord(field, of: ["delegate"]) || field.hasSuffix("dataSource")
   }
 
-  /// True for `delegate`, `dataSource`, `state.parentNode`...: a reference back to what holds the object.
-  static func isBackReference(_ field: String) -> Bool {
-    !field.hasSuffix("]") && hasWord(field, of: backWords)
+  /// How much the name of a field says for a reference back to what holds the object: 2 for `delegate`, `dataSource`,
+  /// `state.parentNode`, 1 for `session`, 0 for others.
+  static func backRank(_ field: String) -> Int {
+    guard !field.hasSuffix("]") else { return 0 }
+    return isDelegate(field) || hasWord(field, of: backWords) ? 2 : hasWord(field, of: ambiguousWords) ? 1 : 0
   }
 
   /// True if the first or last word of a field's name is one of these.

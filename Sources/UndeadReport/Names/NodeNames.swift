@@ -38,13 +38,13 @@ package struct NodeNames {
   /// What the text of a field says.
   private struct LabelFacts {
     var hash: StableHash
-    var isBackReference: Bool
+    var backRank: Int
     var isLazy: Bool
 
     init(_ text: String) {
       let name = NodeNames.label(text)
       hash = StableHash(NodeNames.withoutIndices(text))
-      isBackReference = FieldName.isBackReference(name)
+      backRank = FieldName.backRank(name)
       isLazy = !name.isEmpty && name != text
     }
   }
@@ -197,8 +197,8 @@ package struct NodeNames {
   /// True for the storage of a lazy property.
   func isLazy(_ edge: Int) -> Bool { labels[Int(labelOfEdge[edge])].isLazy }
 
-  /// True if the name of the field says that it refers back to what holds the object.
-  func isBackReference(_ edge: Int) -> Bool { labels[Int(labelOfEdge[edge])].isBackReference }
+  /// How much the name of the field says for a reference back to what holds the object.
+  func backRank(_ edge: Int) -> Int { labels[Int(labelOfEdge[edge])].backRank }
 
   /// How the instrument marks a lazy property, and how the compiler does.
   private static let lazyMark = " (lazy)"

@@ -95,7 +95,7 @@ extension Reference {
   /// True if the closure that the field holds was written by the user, wherever the field is declared.
   var holdsOwnClosure: Bool { closure.map { !$0.system && $0.package == nil } ?? false }
   /// True for `self.method` where a closure is expected.
-  var isMethodReference: Bool { closure?.symbol.hasPrefix("implicit closure #2 in implicit closure #1") ?? false }
+  var isMethodReference: Bool { closure.map { SymbolText.isMethodReference($0.symbol) } ?? false }
   /// True for an argument that the compiler makes a closure of.
   var isAutoclosure: Bool { !isMethodReference && closure?.symbol.hasPrefix("implicit closure #") ?? false }
   /// True if the user can change the reference: their field, or their closure in a field of a library.

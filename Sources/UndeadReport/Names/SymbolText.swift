@@ -49,6 +49,16 @@ package enum SymbolText {
     return String(rest)
   }
 
+  /// True for "implicit closure #4 in implicit closure #3 in App.Form.start()", which the compiler makes of `self.method`.
+  static func isMethodReference(_ symbol: String) -> Bool {
+    let inner = "implicit closure #"
+    let outer = " in implicit closure #"
+    guard symbol.hasPrefix(inner), let between = symbol.firstRange(of: outer),
+      let first = Int(symbol[..<between.lowerBound].dropFirst(inner.count))
+    else { return false }
+    return Int(symbol[between.upperBound...].prefix(while: \.isNumber)) == first - 1
+  }
+
   /// The name of a function in a function: "step(_:) in App.Owner.run()" -> "step(_:)"; nil for closures and others.
   static func localFunction(_ symbol: String) -> String? {
     guard let name = FunctionName(symbol).inner.first, !name.contains("closure #"), !name.contains(" ") else {

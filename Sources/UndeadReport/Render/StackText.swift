@@ -13,7 +13,7 @@ package enum StackText {
   /// The function of a closure and its place. What the compiler puts around a closure of another type is none.
   package static func closure(_ frame: Frame?, _ options: TextOptions) -> TextLine {
     guard let frame, !frame.symbol.hasPrefix("reabstraction thunk") else { return "closure" }
-    if frame.symbol.hasPrefix("implicit closure #2 in implicit closure #1") {
+    if SymbolText.isMethodReference(frame.symbol) {
       return "a method of `self`, named in \(SymbolText.outer(frame.symbol))\(place(frame, options))"
     }
     return "\(shortFunction(frame))\(place(frame, options))"

@@ -84,6 +84,16 @@ uintptr_t undead_class_arguments(uintptr_t isa) {
   return arguments;
 }
 
+// @Observable stores the property `parent` in `_parent`, which nobody wrote.
+static void name_as_observed(undead_fields *fields) {
+  bool observed = false;
+  for (uint32_t i = 0; i < fields->count && !observed; i++) observed = !strcmp(fields->field[i].name, "_$observationRegistrar");
+  for (uint32_t i = 0; i < fields->count && observed; i++) {
+    const char *name = fields->field[i].name;
+    if (name[0] == '_' && name[1] && name[1] != '$') fields->field[i].name = name + 1;
+  }
+}
+
 static const undead_fields *read_class(uintptr_t isa, uintptr_t descriptor, bool lazily) {
   undead_records records = undead_records_of(descriptor);
   uintptr_t vector, arguments;
@@ -94,7 +104,10 @@ static const undead_fields *read_class(uintptr_t isa, uintptr_t descriptor, bool
     read_record(field, records.first_record + (uintptr_t)i * ABI_FIELD_RECORD_BYTES, descriptor, arguments, lazily);
     field->offset = (uint32_t)read_word(vector + i * 8ul);
   }
-  if (fields) guess_sizes(fields, read_u32(isa + ABI_CLASS_INSTANCE_SIZE));
+  if (fields) {
+    guess_sizes(fields, read_u32(isa + ABI_CLASS_INSTANCE_SIZE));
+    name_as_observed(fields);
+  }
   return fields ? fields : &no_fields;
 }
 

@@ -66,21 +66,28 @@ static uintptr_t *add_cover(undead_heap *heap, uintptr_t page) {
   return heap->covers = cover;
 }
 
-static bool cover_pages(undead_heap *heap, uintptr_t block) {
-  uintptr_t end = block + undead_heap_block_size(heap, block);
-  if (end >= heap->high) heap->high = end + sizeof(uintptr_t);   // the end of the last block is an address, too (mark_beside)
-  for (uintptr_t page = (block | (PAGE_BYTES - 1)) + 1; page < end; page += PAGE_BYTES) {
-    undead_region *region = &heap->regions[page >> UNDEAD_LEAF_SHIFT];
-    if (!region->cover && !(region->cover = add_cover(heap, page))) return false;
-    region->cover[(page >> UNDEAD_PAGE_SHIFT) & (UNDEAD_LEAF_PAGES - 1)] = block;
-  }
-  return true;
+static uintptr_t *cover_at(undead_heap *heap, uintptr_t page) {
+  undead_region *region = &heap->regions[page >> UNDEAD_LEAF_SHIFT];
+  if (!region->cover) region->cover = add_cover(heap, page);
+  return region->cover ? &region->cover[(page >> UNDEAD_PAGE_SHIFT) & (UNDEAD_LEAF_PAGES - 1)] : NULL;
 }
 
-// Only the last block that starts in a page can reach into the next one.
+static bool cover_pages(undead_heap *heap, uintptr_t block) {
+  uintptr_t end = block + undead_heap_block_size(heap, block), page = (block | (PAGE_BYTES - 1)) + 1;
+  if (end >= heap->high) heap->high = end + sizeof(uintptr_t);
+  for (uintptr_t *cover; page < end; page += PAGE_BYTES) {
+    if (!(cover = cover_at(heap, page))) return false;
+    *cover = block;
+  }
+  return page != end || heap->regions[end >> UNDEAD_LEAF_SHIFT].leaf || cover_at(heap, end);
+}
+
+// Only the last block that starts in a page can reach into the next one. Right before and right behind a block are addresses,
+// too (mark_beside), and may lie in a region that has no block.
 static bool index_leaf(undead_heap *heap, uint32_t index) {
   const undead_leaf *leaf = heap->regions[index].leaf;
   uintptr_t base = (uintptr_t)index << UNDEAD_LEAF_SHIFT;
+  if (leaf->word[0] && !cover_at(heap, base - PAGE_BYTES)) return false;
   for (uint64_t group = 0; group < GROUPS; group++) {
     if (!leaf->touched[group]) continue;
     for (uint64_t page = group * GROUP_GRANULES; page < (group + 1) * GROUP_GRANULES; page += PAGE_GRANULES) {
@@ -88,7 +95,7 @@ static bool index_leaf(undead_heap *heap, uint32_t index) {
       while (granule > page && !leaf->word[granule - 1]) granule--;
       if (granule == page) continue;
       uintptr_t block = base + ((granule - 1) << 4);
-      if (block < heap->low) heap->low = base + (page << 4);
+      if (block < heap->low) heap->low = base + (page << 4) - sizeof(uintptr_t);
       if (!cover_pages(heap, block)) return false;
     }
   }

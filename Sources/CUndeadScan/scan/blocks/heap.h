@@ -22,7 +22,7 @@
 
 typedef struct {
   undead_leaf *leaf;   // NULL if no block starts here
-  uintptr_t *cover;    // for each page the block that reaches into it from before, 0 if none; NULL if there are none
+  uintptr_t *cover;    // for each page the block that reaches into it from before, 0 if none; NULL if no block is near
 } undead_region;
 
 typedef struct {
@@ -30,7 +30,7 @@ typedef struct {
   uint32_t *used;           // indices of regions in use, ascending
   uint32_t used_count, used_capacity;
   uintptr_t *covers;        // all `cover` tables, linked by the word behind their last
-  uintptr_t low, high;      // all blocks and their ends lie between
+  uintptr_t low, high;      // all blocks lie between, and the words right before and behind them
   uintptr_t pointer_guard;  // what the C library hides addresses in jump buffers with
   uint64_t areas[(1u << 16) / 64];   // bit k: blocks lie between k and k + 1 times 4 GiB
   bool glibc;               // blocks are chunks of glibc's, or look like these

@@ -52,6 +52,14 @@ var befores: [UnsafeMutablePointer<UnsafeMutableRawPointer>] = []
     for index in 0..<8 { (array + index).initialize(to: make()) }
     befores.append(array - 1)
   }
+  // Nothing else lies near these.
+  for _ in 0..<3 {
+    var memory: UnsafeMutableRawPointer?
+    precondition(posix_memalign(&memory, 1 << 28, 64) == 0)
+    let array = memory!.assumingMemoryBound(to: UnsafeMutableRawPointer.self)
+    array.initialize(to: make())
+    befores.append(array - 1)
+  }
 }
 @_silgen_name("arch_prctl") func setRegister(_ code: Int32, _ value: UnsafeMutableRawPointer) -> Int32
 @inline(never) func fillRegister() {

@@ -1,5 +1,5 @@
 // The Observable macro puts the storage behind an underscore and a registrar beside it.
-// EXPECT leak kind=retainCycle types=App.Model,App.Child fields=_child,model count=3 at=model|child
+// EXPECT leak kind=retainCycle types=App.Model,App.Child fields=child,model count=3 at=model|child
 import Observation
 
 final class Child {
