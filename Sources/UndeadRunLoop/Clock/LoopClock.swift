@@ -21,6 +21,8 @@ public struct LoopClock: Clock {
 
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
 
+    public static func + (instant: Instant, duration: Duration) -> Instant { instant.advanced(by: duration) }
+
     /// Never early: a started nanosecond counts.
     var nanoseconds: Int64 { Instants.nanoseconds(roundingUp: offset) }
   }

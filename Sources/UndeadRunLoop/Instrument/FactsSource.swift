@@ -152,7 +152,7 @@ struct FactsSource {
     let told: Void? = PreciseTimer.withTasks(within: Self.patience) { tasks in
       for (id, timer) in tasks {
         source.tell(
-          timer, kind: "precise timer", name: id.description, in: Place(queue: timer.target.label), modes: [])
+          timer, kind: "precise timer", name: String(id.number), in: Place(queue: timer.target.label), modes: [])
       }
     }
     self = source
