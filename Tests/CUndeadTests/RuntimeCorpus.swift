@@ -143,7 +143,7 @@ let runtimeCorpus: [Shape] = [
   Shape(
     "Model()", name: "CUndeadTests.Model", skipped: [24],
     [
-      16: .init("_item"),
+      16: .init("item"),
       32: .init(
         "_$observationRegistrar", type: "Observation.ObservationRegistrar",
         to: "Observation.ObservationRegistrar.Extent"),

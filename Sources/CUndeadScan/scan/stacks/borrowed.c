@@ -11,7 +11,6 @@ enum { MOST_FUNCTIONS = 2048, FRAMES = 16, CACHE = 256 };
 
 static struct {
   bool ends;
-  bool nameless;                          // a function without a name waits
   bool lock;                              // several threads may mark
   uint32_t count;                         // more than there is room for: any function may wait
   uintptr_t functions[MOST_FUNCTIONS];    // where they start
@@ -20,7 +19,6 @@ static struct {
 
 void undead_borrowed_begin(bool ends) {
   waiting.ends = ends;
-  waiting.nameless = false;
   waiting.count = 0;
   memset(waiting.cache, 0, sizeof waiting.cache);
 }
@@ -34,8 +32,7 @@ static bool waits(uintptr_t function) {
 
 void undead_borrowed_add(uintptr_t pc) {
   uintptr_t start = 0;
-  if (!undead_symbol_name(pc, &start)[0]) waiting.nameless = true;
-  if (!start || waits(start)) return;
+  if (!undead_symbol_name(pc, &start)[0] || waits(start)) return;
   if (waiting.count < MOST_FUNCTIONS) waiting.functions[waiting.count] = start;
   waiting.count++;
 }
@@ -49,14 +46,13 @@ static bool find_borrowed(uint32_t backtrace) {
     const undead_module *module = undead_module_of(frames[i] - 1);
     if (module && module->toolchain) continue;   // it was called by what allocates
     const char *name = undead_symbol_name(frames[i] - 1, &start);
-    if (!name[0]) return !waiting.ends || waiting.nameless;
-    return waits(start) || (!waiting.ends && strstr(name, "Ya"));
+    return waits(start) || (!waiting.ends && (!name[0] || strstr(name, "Ya")));
   }
   return true;
 }
 
 bool undead_may_be_borrowed(uint32_t backtrace) {
-  if (waiting.ends && !waiting.count && !waiting.nameless) return false;
+  if (waiting.ends && !waiting.count) return false;
   if (!backtrace) return true;   // by which function is unknown
   while (__atomic_test_and_set(&waiting.lock, __ATOMIC_ACQUIRE)) undead_spin();
   uint32_t slot = backtrace % CACHE;

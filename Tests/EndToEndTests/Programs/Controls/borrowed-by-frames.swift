@@ -1,14 +1,11 @@
 // Optimised functions wait with objects that own themselves, and that they have shown to nobody: the retain for later uses stands behind
 // the call, so that the count says nothing of the frame.
+// HEADER ../Support/waiting.h
 // CASE borrowed-by-frames
 // EXPECT silent
 // CASE borrowed-by-frames-of-unknown-makers
 // EXPECT silent
 // OPTIONS --stacks none
-// CASE borrowed-by-frames-without-names
-// EXPECT silent
-// FLAGS -Xlinker --strip-all
-// HEADER ../Support/waiting.h
 import Foundation
 
 final class Node {
