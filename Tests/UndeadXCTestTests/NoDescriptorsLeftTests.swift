@@ -8,16 +8,16 @@ import XCTest
     var (file, line): (Int32, Int) = (-1, 0)
     let failures = CaseRunner.failures { (_: XCTestCase) in
       line = #line + 1
-      assertNoDescriptorsLeft(after: .zero) { file = open("/dev/null", O_RDONLY | O_CLOEXEC) }
+      assertNoDescriptorsLeft(after: .zero) { file = open(#filePath, O_RDONLY | O_CLOEXEC) }
     }
     close(file)
     #expect(failures.map(\.line) == [line])
-    #expect(failures.first?.text.contains("\(file) device  /dev/null") == true)
+    #expect(failures.first?.text.contains("\(file) file  \(#filePath)") == true)
   }
 
   @Test func whatIsClosedIsNotLeft() {
     let failures = CaseRunner.failures { (_: XCTestCase) in
-      assertNoDescriptorsLeft(after: .seconds(60)) { _ = close(open("/dev/null", O_RDONLY | O_CLOEXEC)) }
+      assertNoDescriptorsLeft(after: .seconds(60)) { _ = close(open(#filePath, O_RDONLY | O_CLOEXEC)) }
     }
     #expect(failures == [])
   }
