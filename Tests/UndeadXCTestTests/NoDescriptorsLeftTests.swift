@@ -12,7 +12,7 @@ import XCTest
     }
     close(file)
     #expect(failures.map(\.line) == [line])
-    #expect(failures.first?.text.contains("\(file) file  \(#filePath)") == true)
+    #expect(failures.first?.text.contains("\(file) file  /") == true && failures.first?.text.contains(#fileID) == true)
   }
 
   @Test func whatIsClosedIsNotLeft() {
