@@ -58,7 +58,7 @@ enum {
   // RemoteInspection/Records.h: CaptureDescriptor.
   ABI_CAPTURES_TYPE_COUNT = 0,
   ABI_CAPTURES_SOURCE_COUNT = 4,
-  ABI_CAPTURES_BINDING_COUNT = 8,
+  ABI_CAPTURES_BINDING_COUNT = ABI_CAPTURES_SOURCE_COUNT + 4,   // three numbers in a row
   ABI_CAPTURES_TYPES = 12,         // relative pointers to mangled names
 
   // ErrorObject.h: SwiftError.
