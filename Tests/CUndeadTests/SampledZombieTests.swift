@@ -42,7 +42,7 @@
     /// The kernel would fail with EFAULT, and report nothing.
     @Test func aCallOfTheSystemIsAUse() throws {
       let run = try Self.run("calls")
-      #expect(run.exit == 0 && run.text.hasPrefix("[8, 8, 8, 8, 8, 8, 16, 8, 8, 0, 8, 8]"), "\(run.text)")
+      #expect(run.exit == 0 && run.text.hasPrefix("[8, 8, 8, 8, 8, 8, 16, 8, 8, 0, -1, -1, -1, 8, 8]"), "\(run.text)")
       #expect(run.findings.map { $0.flags & 1 } == [0, 1, 0, 1, 0, 1, 1])
     }
 

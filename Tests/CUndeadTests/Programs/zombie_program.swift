@@ -387,6 +387,10 @@ func useInCalls() {
   var word = 0
   counts += [write(ends[0], memory, 16), read(ends[1], &word, 8), read(ends[1], memory, 8), read(ends[1], nil, 0)]
   memory.deallocate()
+  // What is no list of buffers is for the kernel to refuse.
+  counts += [writev(ends[0], UnsafePointer(bitPattern: 8), 2)]
+  counts += [recvmsg(ends[1], UnsafeMutablePointer(bitPattern: 8), 0)]
+  counts += [sendmsg(ends[0], UnsafePointer(bitPattern: 8), 0)]
   // The block dies while the call waits for something to read.
   stale = numbers()
   waiting = ends[1]

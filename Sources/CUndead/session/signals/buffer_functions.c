@@ -4,6 +4,7 @@
 // way than without the sample. So a use of a dead block is reported before the call, and the page is there for it. Where the block
 // dies while the call waits, it is made again. A call with other memory pays for one comparison.
 #include "session/signals/buffer_functions.h"
+#include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/thread_state.h"
 #include "record/attached.h"
@@ -38,11 +39,24 @@ static inline __attribute__((always_inline)) bool uses_buffer(const void *buffer
   return undead_block_is_chosen(buffer) && check_buffer((uintptr_t)buffer, size, use, frame);
 }
 
+// The kernel is to say that lists of buffers are none: where it would return EFAULT, the program must not end here.
 static bool uses_buffers(const struct iovec *buffers, size_t count, use_of_buffer use, const uintptr_t *frame) {
+  enum { AT_ONCE = 16 };
+  struct iovec part[AT_ONCE];
   bool any = false;
-  for (size_t i = 0; undead_chosen_blocks.bytes && buffers && count <= IOV_MAX && i < count; i++)
-    any |= uses_buffer(buffers[i].iov_base, buffers[i].iov_len, use, frame);
+  if (!undead_chosen_blocks.bytes || count > IOV_MAX || !is_checked()) return false;
+  for (size_t first = 0, some; first < count; first += some) {
+    some = count - first < AT_ONCE ? count - first : AT_ONCE;
+    if (!undead_copy_memory((uintptr_t)(buffers + first), part, some * sizeof *part)) return any;
+    for (size_t i = 0; i < some; i++) any |= uses_buffer(part[i].iov_base, part[i].iov_len, use, frame);
+  }
   return any;
+}
+
+static bool uses_message(const struct msghdr *message, use_of_buffer use, const uintptr_t *frame) {
+  struct msghdr copy;
+  if (!undead_chosen_blocks.bytes || !undead_copy_memory((uintptr_t)message, &copy, sizeof copy)) return false;
+  return uses_buffers(copy.msg_iov, copy.msg_iovlen, use, frame);
 }
 
 #define BUFFER_FUNCTIONS(each) \
@@ -101,7 +115,7 @@ PUBLIC ssize_t recvfrom(int socket, void *buffer, size_t size, int flags, __SOCK
   CALL(recvfrom, WRITES_TO(buffer, size), socket, buffer, size, flags, from, length);
 }
 PUBLIC ssize_t recvmsg(int socket, struct msghdr *message, int flags) {
-  CALL(recvmsg, message && uses_buffers(message->msg_iov, message->msg_iovlen, KERNEL_WRITES, frame), socket, message, flags);
+  CALL(recvmsg, uses_message(message, KERNEL_WRITES, frame), socket, message, flags);
 }
 PUBLIC ssize_t send(int socket, const void *buffer, size_t size, int flags) {
   CALL(send, READS_FROM(buffer, size), socket, buffer, size, flags);
@@ -110,7 +124,7 @@ PUBLIC ssize_t sendto(int socket, const void *buffer, size_t size, int flags, __
   CALL(sendto, READS_FROM(buffer, size), socket, buffer, size, flags, to, length);
 }
 PUBLIC ssize_t sendmsg(int socket, const struct msghdr *message, int flags) {
-  CALL(sendmsg, message && uses_buffers(message->msg_iov, message->msg_iovlen, KERNEL_READS, frame), socket, message, flags);
+  CALL(sendmsg, uses_message(message, KERNEL_READS, frame), socket, message, flags);
 }
 #endif
 #endif

@@ -145,7 +145,7 @@ static void *storm(void *depth) {
 }
 
 int main(int count, char **arguments) {
-  // Whoever starts this from a worker thread hands down its signal mask.
+  // A worker thread that starts this hands down its signal mask.
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);

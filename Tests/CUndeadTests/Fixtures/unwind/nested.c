@@ -42,7 +42,7 @@ static __attribute__((noinline)) int descend(int depth, unsigned seed) {
 }
 
 int main(void) {
-  // Whoever starts this from a worker thread hands down its signal mask.
+  // A worker thread that starts this hands down its signal mask.
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);

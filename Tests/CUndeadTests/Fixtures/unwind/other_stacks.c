@@ -469,7 +469,7 @@ static void in_a_child(void (*function)(void)) {
 }
 
 int main(void) {
-  // Whoever starts this from a worker thread hands down its signal mask.
+  // A worker thread that starts this hands down its signal mask.
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
