@@ -228,20 +228,34 @@ static int isa_work(void *context) {
   return 0;
 }
 
-// Types that are missed are scanned without their layouts, which is safe. The program runs: memory may go away.
+static bool collect_isas(undead_isas *isas) {
+  if (!undead_isas_open(isas)) return false;
+  isas->witnesses = undead_premises_native_witnesses();
+  for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+    undead_helper_report report = undead_helper_run(isa_work, isas, undead_scan_limit_seconds());
+    if (report.end != UNDEAD_HELPER_CRASHED || !is_hole(&report)) break;
+  }
+  return true;
+}
+
+static const char *unexpected_in(const undead_isas *isas) {
+  if (isas->strangers) return "the metadata of some objects of this program";
+  if (isas->odd) return "the metadata of closures of this program";
+  return !isas->count && isas->alike ? "the metadata of all objects of this program" : NULL;
+}
+
+// Types that are missed are scanned without their layouts, which is safe. The program runs: memory may go away, and what it makes
+// meanwhile may lie in memory that it maps meanwhile. So only what is not as expected twice, under two memory maps, counts.
 static void learn_layouts(void) {
   undead_isas isas;
-  if (!undead_isas_open(&isas)) return;
-  isas.witnesses = undead_premises_native_witnesses();
-  for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-    undead_helper_report report = undead_helper_run(isa_work, &isas, undead_scan_limit_seconds());
-    if (report.end != UNDEAD_HELPER_CRASHED || !is_hole(&report)) break;
+  if (!collect_isas(&isas)) return;
+  if (unexpected_in(&isas)) {
+    undead_isas_close(&isas);
+    if (!collect_isas(&isas)) return;
   }
   undead_layouts_add(isas.list, isas.count);
   undead_layouts_add_variants(isas.variants->list, isas.variants->count);
-  if (isas.strangers) undead_premises_refute("the metadata of some objects of this program");
-  else if (isas.odd) undead_premises_refute("the metadata of closures of this program");
-  else if (!isas.count && isas.alike) undead_premises_refute("the metadata of all objects of this program");
+  if (unexpected_in(&isas)) undead_premises_refute(unexpected_in(&isas));
   undead_isas_close(&isas);
 }
 

@@ -157,6 +157,14 @@ static const undead_fields *read_tuple(uintptr_t type) {
   return fields ? fields : &no_fields;
 }
 
+// A type that was made after the memory map was read has its fields, and a tuple its labels, under the next one.
+static bool is_in_map(uintptr_t type, const undead_fields *fields) {
+  if (!undead_is_readable(type, ABI_TUPLE_ELEMENTS)) return false;
+  if (undead_type_kind(type) != ABI_KIND_TUPLE) return true;
+  uintptr_t labels = read_word(type + ABI_TUPLE_LABELS);
+  return fields != &no_fields && (!labels || read_text(labels, MAX_FIELD_NAME));
+}
+
 static const undead_fields *find_fields(undead_word_map *known, uintptr_t type, bool lazily) {
   uintptr_t found;
   if (!type) return &no_fields;
@@ -171,7 +179,7 @@ static const undead_fields *find_fields(undead_word_map *known, uintptr_t type, 
   case ABI_KIND_TUPLE: fields = read_tuple(type); break;
   default: break;
   }
-  undead_word_map_set(known, type, (uintptr_t)fields);
+  if (is_in_map(type, fields)) undead_word_map_set(known, type, (uintptr_t)fields);
   return fields;
 }
 

@@ -55,19 +55,20 @@ static bool grow(undead_isas *isas) {
   return true;
 }
 
-// Literally, so that no number of the instrument's has a part in it: a function of the program before the first word of metadata,
-// something of the program beside it; a new object's counts, or those of one that is retained.
-static bool looks_like_object(uintptr_t word, uintptr_t block) {
-  return undead_is_readable(word - 16, 24) && undead_is_executable(*(const uintptr_t *)(word - 16))
-    && undead_module_of(*(const uintptr_t *)(word - 8)) && *(const uint32_t *)(block + 8) == 3;
+// Literally, so that no number of the instrument's has a part in it: a new object's counts, or those of one that is retained. Memory
+// that has none is no object: the runtime's lists begin with metadata that is still being made.
+static bool has_counts(uintptr_t block) { return *(const uint32_t *)(block + 8) == 3; }
+
+// Again literally: a function of the program before the first word of metadata, something of the program beside it.
+static bool looks_like_object(uintptr_t word) {
+  return undead_is_executable(*(const uintptr_t *)(word - 16)) && undead_module_of(*(const uintptr_t *)(word - 8));
 }
 
 // Metadata of closures and boxes has no witnesses, but a kind that only objects have (MetadataKind.def: up to 0x7FF), again
 // literally.
-static bool looks_like_context(uintptr_t word, uintptr_t block) {
+static bool looks_like_context(uintptr_t word) {
   uintptr_t kind = *(const uintptr_t *)word;
-  return kind >= 0x400 && kind <= 0x7FF && !*(const uintptr_t *)(word - 8) && *(const uint32_t *)(block + 8) == 3
-    && undead_is_executable(*(const uintptr_t *)(word - 16));
+  return kind >= 0x400 && kind <= 0x7FF && !*(const uintptr_t *)(word - 8) && undead_is_executable(*(const uintptr_t *)(word - 16));
 }
 
 // Metadata of structs, enums and other values (the same list: from 0x200 to 0x3FF), again literally. A struct that is one reference has
@@ -75,10 +76,10 @@ static bool looks_like_context(uintptr_t word, uintptr_t block) {
 static bool is_of_value(uintptr_t word) { return *(const uintptr_t *)word >= 0x200 && *(const uintptr_t *)word < 0x400; }
 
 static void note_unknown(undead_isas *isas, uintptr_t word, uintptr_t block) {
-  if (!undead_is_readable(word - 16, 24)) return;
+  if (!undead_is_readable(word - 16, 24) || !has_counts(block)) return;
   bool known = isas->witnesses && *(const uintptr_t *)(word - 8) == isas->witnesses && !is_of_value(word);
-  if (known || looks_like_context(word, block)) isas->strangers++;
-  if (looks_like_object(word, block)) isas->alike++;
+  if (known || looks_like_context(word)) isas->strangers++;
+  if (looks_like_object(word)) isas->alike++;
 }
 
 // The slot of an isa that does not say all, or the free one where it belongs.

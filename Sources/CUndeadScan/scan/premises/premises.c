@@ -28,7 +28,9 @@ static bool check(void) {
     if (!undead_maps_refresh()) return false;
     result = before;
     undead_premises_of_runtime(&result, !undead_given());
-    if (!result.failed[UNDEAD_PREMISE_LEAKS]) break;
+    bool failed = false;
+    for (int use = 0; use < UNDEAD_PREMISE_USES; use++) failed |= result.failed[use] != before.failed[use];
+    if (!failed) break;
   }
   // Of a copy of a program malloc's own tables were read, and fitted; its threads are not there.
   if (!result.failed[UNDEAD_PREMISE_LEAKS] && !undead_given()) {
