@@ -367,6 +367,10 @@ nonisolated(unsafe) var stale = numbers()
 nonisolated(unsafe) var waiting: Int32 = 0
 let isWaiting = Atomic(false)
 
+/// A list of `msghdr` with a length behind each: glibc's header shows it to C with GNU's extensions only.
+@_silgen_name("sendmmsg")
+func sendMessages(_ socket: Int32, _ messages: UnsafeMutableRawPointer?, _ count: UInt32, _ flags: Int32) -> Int32
+
 /// Calls of the system with memory that was freed, which do what they would have done.
 func useInCalls() {
   var ends: [Int32] = [0, 0]
@@ -378,19 +382,33 @@ func useInCalls() {
   }
   var counts = [write(ends[0], freed(), 8), read(ends[1], freed(), 8)]
   counts += [send(ends[0], freed(), 8, 0), recv(ends[1], freed(), 8, 0)]
+  var word = 0
   var buffer = iovec(iov_base: freed(), iov_len: 8)
   counts += [writev(ends[0], &buffer, 1)]
   buffer.iov_base = freed()
   counts += [readv(ends[1], &buffer, 1)]
+  buffer.iov_base = freed()
+  counts += [pwritev(ends[0], &buffer, 1, 0)]  // a socket has no places: refused, but the memory was named
+  counts += [
+    withUnsafeMutablePointer(to: &buffer) { buffer in
+      buffer.pointee.iov_base = freed()
+      var message = (msghdr(), length: 0)
+      message.0.msg_iov = buffer
+      message.0.msg_iovlen = 1
+      return Int(sendMessages(ends[0], &message, 1, 0)) + read(ends[1], &word, 8)
+    }
+  ]
   // What lies in the pool, and what lies elsewhere.
   let memory = numbers()
-  var word = 0
   counts += [write(ends[0], memory, 16), read(ends[1], &word, 8), read(ends[1], memory, 8), read(ends[1], nil, 0)]
   memory.deallocate()
   // What is no list of buffers is for the kernel to refuse.
   counts += [writev(ends[0], UnsafePointer(bitPattern: 8), 2)]
   counts += [recvmsg(ends[1], UnsafeMutablePointer(bitPattern: 8), 0)]
-  counts += [sendmsg(ends[0], UnsafePointer(bitPattern: 8), 0)]
+  counts += [
+    sendmsg(ends[0], UnsafePointer(bitPattern: 8), 0),
+    Int(sendMessages(ends[0], UnsafeMutableRawPointer(bitPattern: 8), 1, 0)),
+  ]
   // The block dies while the call waits for something to read.
   stale = numbers()
   waiting = ends[1]

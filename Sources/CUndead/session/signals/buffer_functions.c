@@ -59,9 +59,18 @@ static bool uses_message(const struct msghdr *message, use_of_buffer use, const 
   return uses_buffers(copy.msg_iov, copy.msg_iovlen, use, frame);
 }
 
+// Those that the kernel would not reach are uses, too: their memory is freed now.
+static bool uses_messages(const struct mmsghdr *messages, unsigned count, use_of_buffer use, const uintptr_t *frame) {
+  bool any = false;
+  if (!undead_chosen_blocks.bytes) return false;
+  for (unsigned i = 0; i < count && i < IOV_MAX; i++) any |= uses_message(&messages[i].msg_hdr, use, frame);
+  return any;
+}
+
 #define BUFFER_FUNCTIONS(each) \
   each(read) each(write) each(pread) each(pwrite) each(pread64) each(pwrite64) each(readv) each(writev) \
-  each(recv) each(recvfrom) each(recvmsg) each(send) each(sendto) each(sendmsg)
+  each(preadv) each(preadv64) each(pwritev) each(pwritev64) \
+  each(recv) each(recvfrom) each(recvmsg) each(recvmmsg) each(send) each(sendto) each(sendmsg) each(sendmmsg)
 
 #define DECLARE(name) static __typeof__(name) *next_##name;
 BUFFER_FUNCTIONS(DECLARE)
@@ -82,7 +91,7 @@ void undead_buffer_attach(void) {
   do {                                                                                          \
     const uintptr_t *frame = __builtin_frame_address(0);                                        \
     (void)(uses);                                                                               \
-    ssize_t result = UNDEAD_NEXT(next_##name, #name)(__VA_ARGS__);                              \
+    __typeof__(next_##name(__VA_ARGS__)) result = UNDEAD_NEXT(next_##name, #name)(__VA_ARGS__);                              \
     if (result >= 0 || errno != EFAULT || !(uses)) return result;                               \
     return next_##name(__VA_ARGS__);                                                            \
   } while (0)
@@ -108,6 +117,18 @@ PUBLIC ssize_t readv(int file, const struct iovec *buffers, int count) {
 PUBLIC ssize_t writev(int file, const struct iovec *buffers, int count) {
   CALL(writev, uses_buffers(buffers, (size_t)count, KERNEL_READS, frame), file, buffers, count);
 }
+PUBLIC ssize_t preadv(int file, const struct iovec *buffers, int count, off_t at) {
+  CALL(preadv, uses_buffers(buffers, (size_t)count, KERNEL_WRITES, frame), file, buffers, count, at);
+}
+PUBLIC ssize_t preadv64(int file, const struct iovec *buffers, int count, off64_t at) {
+  CALL(preadv64, uses_buffers(buffers, (size_t)count, KERNEL_WRITES, frame), file, buffers, count, at);
+}
+PUBLIC ssize_t pwritev(int file, const struct iovec *buffers, int count, off_t at) {
+  CALL(pwritev, uses_buffers(buffers, (size_t)count, KERNEL_READS, frame), file, buffers, count, at);
+}
+PUBLIC ssize_t pwritev64(int file, const struct iovec *buffers, int count, off64_t at) {
+  CALL(pwritev64, uses_buffers(buffers, (size_t)count, KERNEL_READS, frame), file, buffers, count, at);
+}
 PUBLIC ssize_t recv(int socket, void *buffer, size_t size, int flags) {
   CALL(recv, WRITES_TO(buffer, size), socket, buffer, size, flags);
 }
@@ -125,6 +146,12 @@ PUBLIC ssize_t sendto(int socket, const void *buffer, size_t size, int flags, __
 }
 PUBLIC ssize_t sendmsg(int socket, const struct msghdr *message, int flags) {
   CALL(sendmsg, uses_message(message, KERNEL_READS, frame), socket, message, flags);
+}
+PUBLIC int recvmmsg(int socket, struct mmsghdr *messages, unsigned count, int flags, struct timespec *limit) {
+  CALL(recvmmsg, uses_messages(messages, count, KERNEL_WRITES, frame), socket, messages, count, flags, limit);
+}
+PUBLIC int sendmmsg(int socket, struct mmsghdr *messages, unsigned count, int flags) {
+  CALL(sendmmsg, uses_messages(messages, count, KERNEL_READS, frame), socket, messages, count, flags);
 }
 #endif
 #endif
