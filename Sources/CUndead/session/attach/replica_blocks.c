@@ -112,12 +112,10 @@ static const char *other_allocator(void) {
 
 undead_replica_end undead_replica_find_blocks(undead_replica_request *request) {
   const char *other = other_allocator();
-  if (other && strstr(other, "/libUndeadPreload.")) {
-    tell(request, "the program ran under undead, whose own records hold all blocks: look at it while it runs, or at a core without ", other);
-    return UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
-  }
   if (other) {
-    tell(request, "the program has another allocator than glibc's, whose blocks cannot be told: ", other);
+    bool is_ours = strstr(other, "/libUndeadPreload.") != NULL;
+    tell(request, is_ours ? "the program ran under undead, whose records hold all blocks; look at it while it runs, or take a core without: "
+                          : "the program has another allocator than glibc's, whose blocks cannot be told: ", other);
     return UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
   }
   if (!dl_iterate_phdr(visit_image, NULL) || !list_threads(request)) {

@@ -53,18 +53,21 @@ static bool uses_buffers(const struct iovec *buffers, size_t count, use_of_buffe
   return any;
 }
 
-static bool uses_message(const struct msghdr *message, use_of_buffer use, const uintptr_t *frame) {
-  struct msghdr copy;
-  if (!undead_chosen_blocks.bytes || !undead_copy_memory((uintptr_t)message, &copy, sizeof copy)) return false;
-  return uses_buffers(copy.msg_iov, copy.msg_iovlen, use, frame);
-}
-
 // Those that the kernel would not reach are uses, too: their memory is freed now.
 static bool uses_messages(const struct mmsghdr *messages, unsigned count, use_of_buffer use, const uintptr_t *frame) {
   bool any = false;
-  if (!undead_chosen_blocks.bytes) return false;
-  for (unsigned i = 0; i < count && i < IOV_MAX; i++) any |= uses_message(&messages[i].msg_hdr, use, frame);
+  if (!undead_chosen_blocks.bytes || !is_checked()) return false;
+  for (unsigned i = 0; i < count && i < IOV_MAX; i++) {
+    struct msghdr message;
+    if (!undead_copy_memory((uintptr_t)&messages[i].msg_hdr, &message, sizeof message)) return any;
+    any |= uses_buffers(message.msg_iov, message.msg_iovlen, use, frame);
+  }
   return any;
+}
+
+// A message is the beginning of one of a list.
+static bool uses_message(const struct msghdr *message, use_of_buffer use, const uintptr_t *frame) {
+  return uses_messages((const struct mmsghdr *)message, 1, use, frame);
 }
 
 #define BUFFER_FUNCTIONS(each) \
@@ -91,7 +94,7 @@ void undead_buffer_attach(void) {
   do {                                                                                          \
     const uintptr_t *frame = __builtin_frame_address(0);                                        \
     (void)(uses);                                                                               \
-    __typeof__(next_##name(__VA_ARGS__)) result = UNDEAD_NEXT(next_##name, #name)(__VA_ARGS__);                              \
+    __typeof__(next_##name(__VA_ARGS__)) result = UNDEAD_NEXT(next_##name, #name)(__VA_ARGS__); \
     if (result >= 0 || errno != EFAULT || !(uses)) return result;                               \
     return next_##name(__VA_ARGS__);                                                            \
   } while (0)
