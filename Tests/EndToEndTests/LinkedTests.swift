@@ -27,15 +27,18 @@ import UndeadTestSupport
     let program = """
       #include "undead_instrument.h"
       #include <stdio.h>
+      #include <unistd.h>
       #ifdef USES
       #include "undead.h"
       #endif
-      int main(void) {
+      int main(int count, char **words) {
       #ifdef USES
         if (!undead_version()) return 1;
       #endif
         const undead_instrument *found = undead_find_instrument();
         printf("%s %s", found ? "found" : "absent", found && found->is_active() ? "active" : "idle");
+        fflush(stdout);
+        if (count > 1) pause();
       }
       """
     try program.write(toFile: directory.path("finds.c"), atomically: true, encoding: .utf8)
@@ -60,6 +63,13 @@ import UndeadTestSupport
       let outcome = try await runShell("cd \(quoted(directory.url.path)) && exec \(command)")
       #expect(outcome.output == answer, "\(command): \(outcome.errors)")
     }
+    let outcome = try await runShell(
+      """
+      cd \(quoted(directory.url.path)) && { ./archived and stays >stays.out & } && process=$!
+      until [ -s stays.out ]; do kill -0 $process || exit 1; done
+      \(quoted(Tool.path)) leaks $process; kill $process
+      """)
+    #expect(outcome.errors.contains("has Undead linked in"), "\(outcome.errors)")
   }
 
   private func check(_ report: LeakReport) {

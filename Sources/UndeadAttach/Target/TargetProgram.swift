@@ -128,10 +128,15 @@ enum Obstacle {
       for (mark, name) in sanitizers.sorted(by: { $0.key < $1.key }) where image.symbol(mark) != nil {
         throw .misuse("\(program) is built with \(name) ('\(image.path)'), whose memory undead does not know")
       }
-      // A program that links Undead defines malloc, too, and the C library does the work.
       guard image.soname != "libc.so.6", image.symbol("malloc")?.isFunction == true, image.symbol("undead_scan") == nil,
         !image.soname.hasPrefix("ld-linux"), !image.path.hasPrefix("[")
       else { continue }
+      // Of what is linked into a program only what libraries have, too, is in its symbols, and no allocator has this one.
+      guard image.symbol("mlockall") == nil else {
+        throw .misuse(
+          "\(program) has Undead linked in ('\(image.path)'), whose records of all blocks only the program itself can read: "
+            + "let it report (LeakDetector, UndeadService), or start it with 'undead run'")
+      }
       let name = allocators.first { image.path.contains($0) } ?? "an allocator of its own"
       throw .misuse(
         "\(program) uses \(name) ('\(image.path)') in front of the C library's malloc, and undead knows where blocks begin "
