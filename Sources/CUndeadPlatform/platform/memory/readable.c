@@ -17,7 +17,7 @@ void undead_ask_kernel_end(void) { undead_thread_proof.asks = false; }
 
 static bool is_known(uintptr_t page) {
   for (uint32_t i = 0; i < UNDEAD_KNOWN_PAGES; i++)
-    if (undead_thread_proof.pages[i] == page) return true;
+    if (undead_thread_proof.not_pages[i] == ~page) return true;
   return false;
 }
 
@@ -26,7 +26,7 @@ static bool can_read_page(uintptr_t page) {
   if (!page) return false;
   if (is_known(page)) return true;
   if (!undead_page_is_readable(page)) return false;
-  proof->pages[proof->next++ % UNDEAD_KNOWN_PAGES] = page;
+  proof->not_pages[proof->next++ % UNDEAD_KNOWN_PAGES] = ~page;
   return true;
 }
 

@@ -12,7 +12,9 @@ enum { UNDEAD_KNOWN_PAGES = 4 };
 typedef struct {
   bool asks;
   uint32_t next;
-  uintptr_t pages[UNDEAD_KNOWN_PAGES];   // that the kernel lets read, since the thread began to ask; 0: none
+  // That the kernel lets read, since the thread began to ask; 0: none. Complements: thread-local storage is a root, and a block that
+  // begins in such a page may have leaked.
+  uintptr_t not_pages[UNDEAD_KNOWN_PAGES];
 } undead_read_proof;
 
 extern __thread undead_read_proof undead_thread_proof __attribute__((tls_model("initial-exec")));
