@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "record/hooks/block_size.c"
 #include "record/hooks/compare.c"
 #include "record/hooks/other_memory.c"
@@ -6,3 +8,4 @@
 #include "record/hooks/hooks.c"
 #include "record/hooks/other_allocator.c"
 #include "record/hooks/other_functions.c"
+#endif

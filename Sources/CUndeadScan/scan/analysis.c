@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/analysis.h"
 #include "record/avoid.h"
 #include "scan/counts/certainty.h"
@@ -109,4 +107,3 @@ bool undead_analysis_run(undead_analysis *analysis, undead_storage *storage, und
   undead_graph_write(options->graph, bodies, view, world, options);
   return true;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Recording that is put into a program that runs. Nothing of a session is here: no thread, no signal handler (but that of zombies),
 // no file. What was recorded is read in a copy of the program's memory, the log of zombies in that itself.
 //
@@ -193,4 +191,3 @@ int undead_record_release(undead_record_request *request) {
   undead_thread.ignored--;
   return UNDEAD_RECORD_DONE;
 }
-#endif

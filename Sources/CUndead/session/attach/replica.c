@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/attach/replica.h"
 #include "platform/images/c_library.h"
 #include "platform/images/files.h"
@@ -149,4 +147,3 @@ int undead_replica_main(undead_replica_request *asked) {
   if (!undead_record_in_copy()) return fail(UNDEAD_REPLICA_ALLOCATOR_BUSY, "a thread was recording a backtrace", NULL);
   return run();
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The blocks of a program that was not recorded.
 #include "glibc/heap.h"
 #include "platform/images/c_library.h"
@@ -139,4 +137,3 @@ undead_replica_end undead_replica_find_blocks(undead_replica_request *request) {
   tell(request, "the allocator is not understood: ", heap.message);
   return !heap.ended && is_somebody_in_libc(request) ? UNDEAD_REPLICA_ALLOCATOR_BUSY : UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
 }
-#endif

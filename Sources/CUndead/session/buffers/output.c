@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/buffers/output.h"
 #include <errno.h>
 #include <string.h>
@@ -74,4 +72,3 @@ uint64_t undead_output_checksum(undead_output *output, uint64_t offset) {
   }
   return sum;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/buffers/string_table.h"
 #include <string.h>
 
@@ -68,4 +66,3 @@ void undead_strings_free(undead_string_table *table) {
   undead_vector_free(&table->elements);
   undead_index_free(&table->offsets);
 }
-#endif

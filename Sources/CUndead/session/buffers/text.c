@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/buffers/text.h"
 
 void undead_text_copy(char *buffer, size_t size, const char *string) {
@@ -17,4 +15,3 @@ bool undead_text_parse(const char *string, int64_t *number) {
   *number = value;
   return true;
 }
-#endif

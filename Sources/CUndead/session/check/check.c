@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/check/check.h"
 #include "platform/images/c_library.h"
 #include "platform/images/image_pages.h"
@@ -314,4 +312,3 @@ bool undead_check_wait(undead_check *check) {
   undead_text_copy(check->message, sizeof(check->message), "the search for leaks made no progress any more");
   return false;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The sources of facts run code of the program's layers, which may allocate, wait for a lock or crash: on an ordinary
 // thread, which is over before the scan begins or is left to itself.
 #include "platform/memory/memory.h"
@@ -126,4 +124,3 @@ undead_facts *undead_facts_gather(int64_t patience) {
 void undead_facts_release(undead_facts *facts) {
   if (facts) discard((collection *)facts);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // An oracle that knows nothing of the program: a leak is never freed, and nothing ever leads to it again. So each check compares its
 // leaks with those of the checks before (the claims). A claim that is not among them was wrong then, or is wrong now:
 //
@@ -250,4 +248,3 @@ void undead_refute_compare(undead_check *check, undead_scan_result *result) {
   undead_unmap(targets, target_bytes);
   targets = NULL;
 }
-#endif

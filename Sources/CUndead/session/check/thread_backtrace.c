@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The backtrace of a running thread, and the blocks that its stack names. A helper process traces it: a signal would end its sleep or its
 // wait early.
 #include "session/check/thread_backtrace.h"
@@ -12,7 +10,6 @@
 #include "world/world.h"
 #include <errno.h>
 
-#if defined(__x86_64__)
 
 #define SECONDS 5
 
@@ -83,14 +80,5 @@ uint32_t undead_thread_look(int32_t tid, uintptr_t *frames, uint32_t max, undead
   return count;
 }
 
-#else
-
-uint32_t undead_thread_look(int32_t tid, uintptr_t *frames, uint32_t max, undead_named_blocks *named) {
-  (void)tid, (void)frames, (void)max, (void)named;
-  return 0;
-}
-
-#endif
 
 uint32_t undead_thread_backtrace(int32_t tid, uintptr_t *frames, uint32_t max) { return undead_thread_look(tid, frames, max, NULL); }
-#endif

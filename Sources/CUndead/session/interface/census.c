@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The public function that counts live objects.
 #include "scan/census.h"
 #include "undead.h"
@@ -58,4 +56,3 @@ void undead_avoid_dangling(void) {
 void undead_census_release(undead_census_entry *entries) {
   if (entries) undead_unmap(entries, TABLE_BYTES);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The public functions of include/undead.h that look at the process.
 #include "platform/images/c_library.h"
 #include "undead.h"
@@ -98,4 +96,3 @@ bool undead_snapshot_copy(void **bytes, size_t *size, char *message, size_t mess
 void undead_snapshot_release(void *bytes, size_t size) {
   if (bytes) undead_unmap(bytes, undead_page_from(size));
 }
-#endif

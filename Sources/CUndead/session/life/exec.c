@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/life/exec.h"
 #include "platform/memory/own_data.h"
 #include "session/state/interpose.h"
@@ -138,4 +136,3 @@ UNDEAD_PUBLIC int execle(const char *path, const char *first, ...) {
   va_end(list);
   return execve(path, arguments, environment);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/life/exit.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
@@ -248,4 +246,3 @@ __attribute__((visibility("default"))) _Noreturn void quick_exit(int status) {
   if (next) next(status);
   end_process(status);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/life/signals.h"
 #include "platform/memory/own_data.h"
 #include "session/check/check.h"
@@ -206,4 +204,3 @@ void undead_signals_reset(void) {
   retry_timer = -1;   // timers are not inherited
   if (managing) undead_signals_begin();
 }
-#endif

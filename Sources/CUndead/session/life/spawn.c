@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/state/interpose.h"
 #include "platform/memory/own_data.h"
 #include "session/limits/limits.h"
@@ -38,4 +36,3 @@ UNDEAD_PUBLIC int posix_spawnp(
   spawn_function next = UNDEAD_NEXT(next_posix_spawnp, "posix_spawnp");
   return spawn(next, pid, file, actions, attributes, arguments, environment);
 }
-#endif

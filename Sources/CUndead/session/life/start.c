@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "undead.h"
 #include "platform/images/c_library.h"
 #include "undead_instrument.h"
@@ -314,5 +312,3 @@ void undead_stop(void) {
   undead_session.has_gaps = true;
   undead_session_set_reason("recording was stopped by undead_stop()");
 }
-
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The functions by which a program sets and reads limits, interposed.
 #include "session/state/interpose.h"
 #include "platform/memory/own_data.h"
@@ -62,4 +60,3 @@ int undead_getrlimit64(int resource, struct rlimit *limit) { return undead_getrl
 int undead_prlimit64(pid_t process, int resource, const struct rlimit *limit, struct rlimit *old) {
   return undead_prlimit(process, resource, limit, old);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/limits/relay.h"
 #include "platform/memory/own_data.h"
 #include "record/reach.h"
@@ -110,4 +108,3 @@ char *const *undead_relay_environment(const char *program, bool in_place, char *
   assert(count < undead_relay_room(environment));
   return room;
 }
-#endif

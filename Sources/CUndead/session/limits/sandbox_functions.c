@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The functions by which a program asks the kernel to change its rules for this process, interposed: what they change
 // concerns the instrument, too.
 #include "platform/memory/memory.h"
@@ -109,4 +107,3 @@ long undead_syscall_called(long number, word a, word b, word c, word d, word e, 
     return set_filter(number, a, b, c);
   return call_kernel(number, a, b, c, d, e, f);
 }
-#endif

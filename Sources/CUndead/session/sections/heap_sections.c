@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/sections/heap_sections.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -341,4 +339,3 @@ void undead_heap_sections_write(undead_writer *writer, const undead_check *check
   else writer->tables.failed = true;
   release_names(&names);
 }
-#endif

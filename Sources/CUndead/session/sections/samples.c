@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/sections/samples.h"
 #include "platform/memory/own_data.h"
 #include "record/mode.h"
@@ -27,4 +25,3 @@ void undead_samples_write(undead_writer *writer) {
     undead_section_add(writer, section, &entry);
   }
 }
-#endif

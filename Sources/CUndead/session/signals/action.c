@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/signals/action.h"
 #include "platform/memory/own_data.h"
 #include "session/signals/final_signal.h"
@@ -41,4 +39,3 @@ void undead_die_of(int signal) {
   const undead_signal_manager *manager = undead_signal_manager_now();
   if (manager) manager->survived(signal);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The kernel does not fault where a page was taken away: read() and its kin would fail with EFAULT, and the program would go another
 // way than without the sample. So a use of a dead block is reported before the call, and the page is there for it. Where the block
 // dies while the call waits, it is made again. A call with other memory pays for one comparison.
@@ -156,5 +154,4 @@ PUBLIC int recvmmsg(int socket, struct mmsghdr *messages, unsigned count, int fl
 PUBLIC int sendmmsg(int socket, struct mmsghdr *messages, unsigned count, int flags) {
   CALL(sendmmsg, uses_messages(messages, count, KERNEL_READS, frame), socket, messages, count, flags);
 }
-#endif
 #endif

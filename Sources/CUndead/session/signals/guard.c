@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Handlers of the signals of a crash, while threads of ours do what may crash: each has a guard with a way out of its own. A thread
 // whose work was given up (facts_thread.c) keeps its guard until it returns, beside those of later checks; the last one that ends
 // gives the program's actions back. Called by check.c, facts_thread.c and replica.c, on threads of ours.
@@ -166,4 +164,3 @@ int undead_guarded(void (*work)(void *), void *context) {
   undead_unmap(room, STACK_BYTES);
   return crash;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/signals/signal_functions.h"
 #include "platform/memory/own_data.h"
 #include "session/signals/action.h"
@@ -101,4 +99,3 @@ __attribute__((visibility("default"))) int sigprocmask(int how, const sigset_t *
 __attribute__((visibility("default"))) handler sigset(int number, handler wanted) {
   return set_handler(UNDEAD_NEXT(next_sigset, "sigset"), number, wanted, 0);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/snapshot/census_file.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -46,4 +44,3 @@ void undead_census_on_request(undead_check *check) {
   if (shared) undead_unmap(shared, sizeof *shared);
   undead_snapshot_end(check);
 }
-#endif

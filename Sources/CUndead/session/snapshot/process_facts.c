@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/snapshot/process_facts.h"
 #include "platform/images/c_library.h"
 #include "undead_attach.h"
@@ -256,11 +254,7 @@ void undead_process_facts_collect(undead_process_facts *facts, const char *trigg
   if (undead_replica_now()) add_replica(facts, undead_replica_now());
   else add_process(facts);
   add_meta(facts, "trigger", trigger);
-#if defined(__x86_64__)
   add_meta(facts, "architecture", "x86_64");
-#elif defined(__aarch64__)
-  add_meta(facts, "architecture", "aarch64");
-#endif
   add_meta(facts, "stopMethod", result->stop_method == 2 ? "signals" : "ptrace");
   add_meta(facts, "toolVersion", UNDEAD_VERSION);
   add_runtime(facts);
@@ -323,4 +317,3 @@ void undead_process_facts_free(undead_process_facts *facts) {
   undead_vector_free(&facts->counters);
   undead_vector_free(&facts->notes);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/snapshot/snapshot.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/index_map.h"
@@ -169,4 +167,3 @@ bool undead_snapshot_make(undead_check *check, const undead_scan_result *result)
   if (written && check->in_session) note_number();
   return written;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/maps/maps.h"
 #include "runtime/layout.h"
 #include "session/sections/census_section.h"
@@ -278,4 +276,3 @@ void undead_snapshot_serialize(undead_output *output, const undead_check *check,
   write_header(&writer);
   undead_tables_free(&writer.tables);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "undead_backtraces.h"
 #include "record/gate.h"
 #include "record/mode.h"
@@ -47,4 +45,3 @@ uint32_t undead_caller_backtrace(uintptr_t *frames, uint32_t max) {
   errno = saved_errno;
   return count;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "undead_assertions.h"
 #include "platform/images/c_library.h"
 #include "undead_backtraces.h"
@@ -134,4 +132,3 @@ void undead_unlock_checks(void) {
   if (__atomic_load_n(&waiting_threads, __ATOMIC_SEQ_CST) == 0) return;
   syscall(SYS_futex, &checking_process, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/state/settings.h"
 #include "platform/system/environment.h"
 #include "platform/memory/own_data.h"
@@ -57,4 +55,3 @@ void undead_say(const char *message, const char *detail) {
   line[text.length++] = '\n';
   if (write(STDERR_FILENO, line, text.length) < 0) return;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
 #include "record/allocator.h"
@@ -64,4 +62,3 @@ const char *undead_stand_aside_reason(void) {
   const char *why = undead_sanitizer_reason();
   return why ? why : foreign_allocator();
 }
-#endif

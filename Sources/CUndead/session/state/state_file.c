@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/state/state_file.h"
 #include "platform/memory/own_data.h"
 #include "platform/system/own_file.h"
@@ -119,4 +117,3 @@ void undead_state_set_progress(uint64_t done, uint64_t all) {
 }
 
 uint64_t undead_state_activity(void) { return __atomic_load_n(&activity, __ATOMIC_RELAXED); }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/maps/hole_list.h"
 #include "platform/maps/holes.h"
 #include "platform/memory/memory.h"
@@ -31,4 +29,3 @@ bool undead_hole_add(uintptr_t low, uintptr_t high) {
   undead_holes[at] = (undead_hole){low, high};
   return true;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED && defined(__x86_64__)
 // Calls of libc with a relative timeout that the kernel does not count down where the program can see it. Made again as it was after
 // each of many checks, such a call would never end. So it gets the rest of its time:
 //
@@ -93,4 +91,3 @@ void undead_take_rest_of_time(int32_t tid, long number, bool in_libc, uint64_t a
     else if (slot >= 0) shorten_timespec(&again[slot], timeout);
   }
 }
-#endif

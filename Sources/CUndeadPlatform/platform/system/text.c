@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/system/text.h"
 #include <string.h>
 
@@ -37,5 +35,3 @@ void undead_text_number(undead_text *text, int64_t number) {
   if (number < 0) digits[--at] = '-';
   undead_text_add(text, digits + at);
 }
-
-#endif

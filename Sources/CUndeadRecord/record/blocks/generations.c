@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/generations.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -91,4 +89,3 @@ bool undead_generation_get(uint32_t number, undead_generation *generation) {
 }
 
 uint32_t undead_generation_of_backtrace(uint32_t backtrace) { return undead_store_generation(backtrace); }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/system/environment.h"
 #include "platform/images/c_library.h"
 #include "platform/system/read_text.h"
@@ -57,7 +55,6 @@ static void keep_reference_fresh(void) {
 
 // libunwind does not get out of functions without unwind information and frame pointer: no reference from there on.
 static void cut_where_reference_ends(difference *found) {
-#if defined(__x86_64__)
   undead_rule rule = 0;
   uint32_t index = 0;
   while (index < found->own_count && undead_pc_find(found->own[index], &rule) != UNDEAD_PC_NONE &&
@@ -66,9 +63,6 @@ static void cut_where_reference_ends(difference *found) {
   if (index == found->own_count) return;
   found->own_count = index + 1;
   if (found->reference_count > found->own_count) found->reference_count = found->own_count;
-#else
-  (void)found;
-#endif
 }
 
 static void compare(difference *found, uintptr_t *reference, uint32_t id, uintptr_t pc) {
@@ -131,4 +125,3 @@ __attribute__((destructor)) static void report(void) {
     print_frames("ref", found->reference, found->reference_count, found->first_difference);
   }
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The allocator's public functions, over glibc's own under their __libc_ names: no dlsym, so that they work from the
 // very first allocation. Each block that they hand out gets a word in the registry, each one they take back loses it.
 #include "record/avoid.h"
@@ -178,13 +176,9 @@ UNDEAD_INLINE void *from_source(size_t size, size_t alignment, const hook_frame 
 
 // One block fewer until the next one is chosen. Compilers make a load, a store and a test of it.
 UNDEAD_INLINE bool count_is_over(void) {
-#if defined(__x86_64__)
   bool negative;
   __asm__ volatile("decq %1" : "=@ccs"(negative), "+m"(undead_thread.choice_left));
   return negative;
-#else
-  return --undead_thread.choice_left < 0;
-#endif
 }
 
 // Where not even that is counted in a short way.
@@ -481,5 +475,4 @@ bool undead_hook_keeps(void *block, const hook_frame *frame) {
   undead_frame caller = caller_of(frame);
   return block && filter && filter(block, caller.pc, caller.sp, caller.bp);
 }
-#endif
 #endif

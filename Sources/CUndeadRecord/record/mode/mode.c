@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/mode.h"
 #include "record/claims.h"
 #include "platform/memory/boundaries.h"
@@ -112,4 +110,3 @@ void undead_record_after_fork_in_child(void) {
   undead_sample_after_fork_in_child();
   undead_backtrace_after_fork_in_child();
 }
-#endif

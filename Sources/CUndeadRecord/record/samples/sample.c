@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/sample.h"
 #include "platform/system/environment.h"
 #include "platform/memory/own_data.h"
@@ -227,4 +225,3 @@ undead_sample_statistics undead_sample_read(void) {
     .store_bytes = undead_samples_bytes() + undead_stacks_bytes(),
   };
 }
-#endif

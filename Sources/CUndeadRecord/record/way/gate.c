@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/gate.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
@@ -104,4 +102,3 @@ bool undead_gate_holds(int32_t tid, uintptr_t *sp, uintptr_t *thread_pointer) {
   }
   return false;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/way.h"
 #include "platform/memory/own_data.h"
 #include "record/allocator.h"
@@ -64,4 +62,3 @@ void undead_way_choose(void) {
   do way = choose() | ((before & UNDEAD_WAY_COUNT) + UNDEAD_WAY_ONE);
   while (!__atomic_compare_exchange_n(&undead_way, &before, way, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 }
-#endif

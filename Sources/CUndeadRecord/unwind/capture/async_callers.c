@@ -1,12 +1,9 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "unwind/async_callers.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
 
 bool undead_async_wanted;
 
-#if defined(__x86_64__)
 #include "platform/memory/thread_state.h"
 #include "unwind/backtrace.h"
 #include "unwind/capture/known_x86_64.h"
@@ -182,17 +179,3 @@ void undead_async_arrange(uint32_t *indices, uint32_t count) {
   memmove(indices + place + found, indices + place, (kept - place) * sizeof(*indices));
   memcpy(indices + place, callers, found * sizeof(*indices));
 }
-
-#else
-
-void undead_async_begin(void) {}
-
-uint32_t undead_async_tag(uint32_t backtrace, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  (void)pc, (void)sp, (void)bp;
-  return backtrace;
-}
-
-void undead_async_arrange(uint32_t *indices, uint32_t count) { (void)indices, (void)count; }
-
-#endif
-#endif

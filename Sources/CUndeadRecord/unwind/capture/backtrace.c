@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "unwind/backtrace.h"
 #include "platform/memory/own_data.h"
 #include "unwind/async_callers.h"
@@ -19,7 +17,6 @@ uint64_t undead_backtrace_dropped(void) {
   return __atomic_load_n(&dropped, __ATOMIC_RELAXED);
 }
 
-#if defined(__x86_64__)
 
 uint32_t undead_rules_epoch;
 
@@ -224,7 +221,6 @@ void undead_backtrace_after_fork_in_child(void) {
 void undead_backtrace_forget_runs(void) {
   __atomic_fetch_add(&undead_rules_epoch, UNDEAD_EPOCH_STEP, __ATOMIC_ACQ_REL);
 }
-#endif
 
 uint32_t undead_backtrace_unscoped(uint32_t id) {
   return undead_trie && id < undead_store_count() ? undead_store_unscoped(id) : id;
@@ -236,9 +232,7 @@ uint32_t undead_backtrace_frames(uint32_t id, uintptr_t *frames, uint32_t max) {
   if (!undead_trie || id >= undead_store_count()) return 0;
   uint32_t indices[UNDEAD_DEPTH_LIMIT];
   uint32_t found = undead_store_read(id, indices, max < undead_backtrace_depth ? max : undead_backtrace_depth);
-#if defined(__x86_64__)
   if (undead_async_wanted) undead_async_arrange(indices, found);
-#endif
   for (uint32_t index = 0; index < found; index++) frames[index] = undead_pcs[indices[index]].pc;
   return found;
 }
@@ -256,4 +250,3 @@ uint32_t undead_backtrace_count(void) {
 uint64_t undead_backtrace_bytes(void) {
   return undead_backtrace_count() * sizeof(*undead_trie) + undead_pc_table_bytes();
 }
-#endif

@@ -1,9 +1,6 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The frames around the caller of malloc are mostly those of the last time. A cached chain of frames is reused from the
 // first frame whose state equals the current one, if every return address and every saved rbp outside of it still has
 // its old value: unwinding is a function of just these words, so the result is that of a complete walk.
-#if defined(__x86_64__)
 #include "unwind/capture/capture_x86_64.h"
 #include "unwind/backtrace.h"
 #include "unwind/capture/chain_x86_64.h"
@@ -193,5 +190,3 @@ uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   bool expected = LIKELY(cache && cache->state == epoch) && cache->expected;
   return expected ? capture_expected(thread, pc, sp, bp) : capture_frames(thread, pc, sp, bp);
 }
-#endif
-#endif

@@ -1,6 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#if defined(__x86_64__)
 #include "unwind/capture/chain_x86_64.h"
 #include "unwind/backtrace.h"
 #include "unwind/capture/odd_x86_64.h"
@@ -229,5 +226,3 @@ uint32_t undead_chain_extend(undead_unwind_cache *cache, uintptr_t stack_high, u
   }
   return extend(cache, stack_high, &w, leaf);
 }
-#endif
-#endif

@@ -1,6 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#if defined(__x86_64__)
 #include "unwind/capture/memo_x86_64.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/page.h"
@@ -293,5 +290,3 @@ void undead_memo_consider_walked(undead_unwind_cache *cache, undead_thread_state
   }
   put_first(cache, set, memo);
 }
-#endif
-#endif

@@ -1,6 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#if defined(__x86_64__)
 #include "unwind/capture/odd_x86_64.h"
 #include <ucontext.h>
 
@@ -55,5 +52,3 @@ undead_odd_step undead_step_odd(undead_frame *frame, undead_link *link, undead_r
   default: return UNDEAD_ODD_LOST;
   }
 }
-#endif
-#endif

@@ -1,7 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "unwind/room.h"
-#if defined(__x86_64__)
 #include "platform/processor/assembly_x86_64.h"
 #include "unwind/capture/cache_pool.h"
 #include "unwind/capture/room_x86_64.h"
@@ -54,7 +51,3 @@ void undead_run_with_room(void (*work)(void *), void *context) {
   call_in(cache, work, context);
   undead_cache_return(cache);
 }
-#else
-void undead_run_with_room(void (*work)(void *), void *context) { work(context); }
-#endif
-#endif

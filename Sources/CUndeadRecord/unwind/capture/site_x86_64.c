@@ -1,6 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#if defined(__x86_64__)
 #include "unwind/capture/site_x86_64.h"
 #include "unwind/capture/odd_x86_64.h"
 
@@ -94,5 +91,3 @@ const undead_known_site *undead_site_learn(undead_unwind_cache *cache, uintptr_t
   *site = (undead_known_site){{inner[0].pc, inner[1].pc, inner[2].pc}, inner[2].rule, run};
   return site;
 }
-#endif
-#endif

@@ -1,6 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#if defined(__x86_64__)
 #include "unwind/walk_x86_64.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/page.h"
@@ -338,5 +335,3 @@ undead_step undead_walk_step(undead_frame *frame) {
   *frame = w.frame;
   return kind == UNDEAD_RULE_SIGNAL ? UNDEAD_STEP_INTERRUPTED : UNDEAD_STEP_CALLER;
 }
-#endif
-#endif

@@ -1,8 +1,5 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // A small interpreter of .eh_frame: computes the rule of one instruction. The CFA, the return address and the registers that
 // functions keep are followed; what needs another one is left to libunwind.
-#if defined(__x86_64__)
 #include "unwind/rules/dwarf_reader.h"
 #include "unwind/rules/guess_x86_64.h"
 #include "unwind/rules/images.h"
@@ -436,5 +433,3 @@ undead_rule undead_rule_compute(uintptr_t pc) {
   undead_rule rule = compute_in_image(&image, pc);
   return undead_is_loader(pc) ? rule | UNDEAD_RULE_LOADER : rule;
 }
-#endif
-#endif

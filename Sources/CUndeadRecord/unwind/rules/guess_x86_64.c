@@ -1,8 +1,5 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // swiftc and clang without -g leave out the unwind information of functions that throw nothing, and optimised ones have
 // no frame pointer. Every way out of a function takes off the stack what is on it, so one way is enough.
-#if defined(__x86_64__)
 #include "unwind/rules/guess_x86_64.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/page.h"
@@ -255,5 +252,3 @@ undead_rule undead_rule_without_entry(const undead_image *image, uintptr_t pc, u
   bool has_frame_pointer = undead_rule_saved(rule) == 16 && !undead_rule_kind(rule_of_prologue(pc, low));
   return has_frame_pointer ? rule & ~(undead_rule)UNDEAD_RULE_FOLLOWED : rule;
 }
-#endif
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // libunwind: the reference, and the fallback for frames that the own rules cannot unwind.
 #include "unwind/rules/libunwind.h"
 #include "platform/images/c_library.h"
@@ -96,4 +94,3 @@ bool undead_libunwind_is_ready(void) { return __atomic_load_n(&ready, __ATOMIC_A
 void undead_libunwind_forbid(void) {
   forbidden = true;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "unwind/pc_table.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/reserve.h"
@@ -104,4 +102,3 @@ uint64_t undead_pc_table_bytes(void) {
   for (int tier = 0; tier < TIERS; tier++) used += __atomic_load_n(&tier_used[tier], __ATOMIC_RELAXED);
   return used * sizeof(undead_pc_entry);
 }
-#endif

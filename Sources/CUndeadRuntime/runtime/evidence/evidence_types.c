@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "runtime/abi.h"
 #include "platform/memory/own_data.h"
 #include "runtime/captures/captures.h"
@@ -391,4 +389,3 @@ void undead_evidence_of_context(undead_evidence_map *map, uintptr_t isa) { add_c
 void undead_evidence_of_context_with(undead_evidence_map *map, uintptr_t isa, const uintptr_t *bindings) {
   add_captures(map, undead_captures_with(isa, bindings));
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"
@@ -72,4 +70,3 @@ size_t undead_name_node(const undead_scan_result *result, uint32_t node, char *t
   if (node < result->node_count) add_node_name(&name, result, &result->nodes[node]);
   return name.length;
 }
-#endif

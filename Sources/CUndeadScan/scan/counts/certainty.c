@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/counts/certainty.h"
 #include "scan/blocks/heap.h"
 
@@ -32,4 +30,3 @@ void undead_certainty_note(undead_storage *storage, undead_worklist *reasons) {
     if (reason & UNDEAD_WHY_PLACE) node->flags |= UNDEAD_NODE_NAMED_BY_PLACE;
   }
 }
-#endif

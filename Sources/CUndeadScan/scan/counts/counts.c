@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/counts/counts.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/sort.h"
@@ -118,4 +116,3 @@ bool undead_counts_decide(undead_marker *marker) {
   }
   return ok;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/processor/processor.h"
@@ -360,4 +358,3 @@ void undead_graph_write(undead_graph *graph, undead_bodies *bodies, const undead
   graph->complete = graph->error == 0;
   graph->nanoseconds = undead_now() - begun;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The words outside of the blocks that name one.
 #include "platform/maps/maps.h"
 #include "scan/graph/contents.h"
@@ -100,4 +98,3 @@ void undead_graph_write_roots(undead_graph_writer *writer, const undead_view *vi
   }
   write_items(&self);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/graph/ranks.h"
 #include "platform/memory/memory.h"
 
@@ -36,4 +34,3 @@ void undead_ranks_close(undead_ranks *ranks) {
   undead_unmap(ranks->leaves, TABLE_BYTES);
   *ranks = (undead_ranks){0};
 }
-#endif

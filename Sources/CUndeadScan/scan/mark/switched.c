@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // A thread that changes a collection has it in its frames (held.c). A fiber that was switched out has it in frames on a stack of
 // the program's own, which looks like any memory. To look for such stacks costs as much as marking, so it is done backwards:
 //
@@ -124,4 +122,3 @@ bool undead_switched_doubt(undead_marker *marker, const undead_roots *roots) {
   undead_worklist_close(&self.listed);
   return ok;
 }
-#endif

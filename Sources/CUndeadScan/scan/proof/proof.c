@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/proof.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/words.h"
@@ -61,4 +59,3 @@ void undead_proof_search(undead_proof *proof) {
   undead_proof_graph_close(&graph);
   undead_heap_close(&heap);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/roots/kernel_held.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
@@ -280,4 +278,3 @@ undead_interval undead_kernel_held_words(undead_copies *copies, const undead_wor
   *unseen = words.unseen;
   return (undead_interval){(uintptr_t)words.list, (uintptr_t)(words.list + words.count)};
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/roots/roots.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -212,4 +210,3 @@ void undead_roots_close(undead_roots *roots) {
   undead_copies_close(&roots->copies);
   *roots = (undead_roots){0};
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Stacks of threads that have ended, from glibc's own lists of stacks (nptl/allocatestack.c): those that it keeps for
 // new threads, and those of threads that nobody has joined yet.
 #include "platform/processor/processor.h"
@@ -24,11 +22,11 @@ static bool is_descriptor(uintptr_t at) {
 
 // Of the thread with this pointer, and back.
 static uintptr_t node_of(uintptr_t tp) {
-  return undead_thread_descriptor(tp, undead_image_facts.thread_descriptor_bytes) + undead_image_facts.list_field;
+  return tp + undead_image_facts.list_field;
 }
 
 static uintptr_t thread_of(uintptr_t node) {
-  return undead_thread_of_descriptor(node - undead_image_facts.list_field, undead_image_facts.thread_descriptor_bytes);
+  return node - undead_image_facts.list_field;
 }
 
 static bool is_head(uintptr_t node) {
@@ -61,7 +59,7 @@ static void exclude(undead_root_search *search, uintptr_t tp, bool cached) {
   if (stack.low >= stack.high || !has_ended(search->world, tp)) return;
   undead_intervals_add(&search->excluded, stack.low, stack.high);
   // The thread that joins this one gets the result from there.
-  uintptr_t descriptor = undead_thread_descriptor(tp, undead_image_facts.thread_descriptor_bytes);
+  uintptr_t descriptor = tp;
   if (!cached) undead_root_add(search, descriptor, stack.high, UNDEAD_ROOT_THREAD_LOCAL, 0);
 }
 
@@ -106,4 +104,3 @@ void undead_roots_add_stacks(undead_root_search *search) {
   undead_roots_add_threads(search);
   exclude_dead_stacks(search);
 }
-#endif

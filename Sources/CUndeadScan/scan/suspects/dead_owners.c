@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/suspects/dead_owners.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
@@ -189,4 +187,3 @@ void undead_dead_owners_find(undead_suspects *suspects, uint32_t max_found) {
   runner_search self = {suspects, max_found};
   undead_heap_each(suspects->bodies->heap, look_at_runner, &self);
 }
-#endif

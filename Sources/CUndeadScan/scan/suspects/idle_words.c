@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Words of the frames of suspended tasks that own no object of the program. A frame has room for all that its function may ever
 // keep, and what has not been written yet is left by calls that ended. Of code of the program nobody can say which word that is;
 // but the innermost frames of a task that waits are those of the concurrency runtime (`sleep`, `next`, `value`), which own
@@ -103,4 +101,3 @@ bool undead_is_idle_word(const undead_suspects *suspects, const undead_reference
   }
   return low & 1;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/suspects/suspect_graph.h"
 #include "platform/memory/memory.h"
 #include "platform/processor/words.h"
@@ -435,4 +433,3 @@ bool undead_suspect_graph_search(undead_suspects *suspects, const undead_suspect
   close_graph(&graph);
   return ok && !suspects->members.no_memory;
 }
-#endif

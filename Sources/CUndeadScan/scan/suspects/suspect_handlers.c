@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/suspects/suspect_handlers.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/sort.h"
@@ -51,4 +49,3 @@ void undead_suspect_handlers_close(undead_suspects *suspects) {
   bodies->handlers = NULL;
   bodies->handler_count = 0;
 }
-#endif

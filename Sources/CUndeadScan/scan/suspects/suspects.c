@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/suspects/suspects.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -206,4 +204,3 @@ bool undead_suspects_find(undead_suspects *suspects, const undead_roots *roots) 
   if (ok) undead_dead_owners_find(suspects, MAX_FOUND);
   return ok;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/view/view.h"
 #include "platform/maps/inheritance.h"
 #include "platform/maps/maps.h"
@@ -65,4 +63,3 @@ void undead_view_close(undead_view *view) {
 }
 
 void undead_view_forget(undead_view *view) { undead_stale_close(&view->stale); }
-#endif

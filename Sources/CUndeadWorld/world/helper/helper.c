@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "world/helper.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -172,4 +170,3 @@ undead_helper_report undead_helper_wait_copy(long pid) {
   while (reaped == -EINTR);
   return report_of(status);
 }
-#endif
