@@ -1,7 +1,7 @@
 #include "platform/memory/memory.h"
 #include "runtime/abi.h"
 #include "scan/analysis.h"
-#include "scan/paths/owners.h"
+#include "scan/paths/paths.h"
 
 // What the functions below work on.
 typedef struct {

@@ -9,10 +9,9 @@
 #include "record/attached.h"
 #include "record/mode.h"
 #include "record/sample.h"
-#include "session/signals/buffer_functions.h"
-#include "session/signals/signal_functions.h"
+#include "session/signals/signals.h"
 #include "session/state/session.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include "unwind/settings.h"
 #include "zombies/zombies.h"
 #include <errno.h>

@@ -9,11 +9,11 @@
 #include "record/attached.h"
 #include "runtime/layout.h"
 #include "scan/graph.h"
-#include "session/signals/guard.h"
+#include "session/signals/signals.h"
 #include "session/snapshot/snapshot.h"
 #include "session/state/process.h"
 #include "session/state/state_file.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

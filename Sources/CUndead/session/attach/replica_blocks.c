@@ -10,7 +10,7 @@
 #include "platform/processor/thread_storage.h"
 #include "record/registry.h"
 #include "session/attach/replica.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include "world/helper.h"
 #include "zombies/zombies.h"
 #include <dlfcn.h>

@@ -1,4 +1,4 @@
-#include "session/buffers/output.h"
+#include "session/buffers/buffers.h"
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

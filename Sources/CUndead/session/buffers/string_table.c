@@ -1,4 +1,4 @@
-#include "session/buffers/string_table.h"
+#include "session/buffers/buffers.h"
 #include <string.h>
 
 static uint32_t append(undead_string_table *table, const char *string, size_t length) {

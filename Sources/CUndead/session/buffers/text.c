@@ -1,4 +1,4 @@
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 
 void undead_text_copy(char *buffer, size_t size, const char *string) {
   undead_text text = undead_text_in(buffer, size);

@@ -1,4 +1,4 @@
-#include "session/buffers/vector.h"
+#include "session/buffers/buffers.h"
 #include "platform/memory/memory.h"
 #include <string.h>
 

@@ -1,4 +1,4 @@
-#include "session/check/candidates.h"
+#include "session/check/check.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"

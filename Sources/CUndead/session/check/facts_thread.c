@@ -3,9 +3,9 @@
 #include "platform/memory/memory.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
-#include "session/stacks/calls.h"
+#include "session/stacks/stacks.h"
 #include "session/sections/facts.h"
-#include "session/signals/guard.h"
+#include "session/signals/signals.h"
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>

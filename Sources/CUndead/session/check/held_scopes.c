@@ -1,5 +1,5 @@
 // Which scopes of a test threads still worked in when the last check looked.
-#include "session/check/held_scopes.h"
+#include "session/check/check.h"
 #include "platform/memory/own_data.h"
 #include "undead_assertions.h"
 #include <string.h>

@@ -8,8 +8,7 @@
 #include "platform/memory/own_data.h"
 #include "record/registry.h"
 #include "runtime/abi.h"
-#include "session/check/left_work.h"
-#include "session/check/thread_backtrace.h"
+#include "session/check/check.h"
 #include "undead_assertions.h"
 #include "undead_scopes.h"
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "record/scopes.h"
 #include "runtime/abi.h"
 #include "runtime/layout.h"
-#include "session/check/left_work.h"
+#include "session/check/check.h"
 #include "undead_assertions.h"
 #include "undead_backtraces.h"
 #include "unwind/backtrace.h"

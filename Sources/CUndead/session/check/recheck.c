@@ -1,14 +1,14 @@
 // Checks that nobody asked for and that write nothing: each compares its leaks with those of the checks before (refute.h), so that
 // any program becomes a test of the instrument. For scripts/check/refute.
 #include "platform/images/c_library.h"
-#include "session/check/refute.h"
+#include "session/check/check.h"
 #include "undead_assertions.h"
 #include "platform/system/environment.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/thread_state.h"
 #include "session/state/process.h"
 #include "session/state/settings.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include <signal.h>
 #include <time.h>
 

@@ -9,14 +9,14 @@
 // What the program frees between two checks the free filter sees (claims.c). Runs on the check's thread, as the program runs.
 // A weak or unowned reference outside of the leaks may bring back what it leads to, and all that this holds: a program may keep
 // objects by those alone. Such claims are only counted as revived.
-#include "session/check/refute.h"
+#include "session/check/check.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "record/claims.h"
 #include "record/mode.h"
 #include "record/registry.h"
 #include "runtime/layout.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include <string.h>
 
 enum {

@@ -5,7 +5,6 @@
 #include "undead_assertions.h"
 #include "record/registry.h"
 #include "record/scopes.h"
-#include "session/check/candidates.h"
 #include "session/check/check.h"
 #include <errno.h>
 #include <string.h>

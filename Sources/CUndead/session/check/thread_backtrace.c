@@ -1,9 +1,8 @@
 // The backtrace of a running thread, and the blocks that its stack names. A helper process traces it: a signal would end its sleep or its
 // wait early.
-#include "session/check/thread_backtrace.h"
+#include "session/check/check.h"
 #include "record/mode.h"
 #include "record/registry.h"
-#include "session/check/check.h"
 #include "unwind/settings.h"
 #include "unwind/walk_x86_64.h"
 #include "world/helper.h"

@@ -4,7 +4,7 @@
 #include "undead_assertions.h"
 #include "platform/memory/memory.h"
 #include "session/check/check.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>

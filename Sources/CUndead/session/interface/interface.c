@@ -7,7 +7,7 @@
 #include "platform/memory/page.h"
 #include "session/check/check.h"
 #include "session/state/settings.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include "unwind/backtrace.h"
 #include <errno.h>
 #include <string.h>

@@ -1,8 +1,7 @@
-#include "session/life/exec.h"
+#include "session/life/life.h"
 #include "platform/memory/own_data.h"
 #include "session/state/interpose.h"
 #include "session/limits/limits.h"
-#include "session/limits/relay.h"
 #include "session/state/process.h"
 #include "session/state/state_file.h"
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // Marks of generations that the program makes, and those that the tool asks for.
-#include "session/life/generations.h"
+#include "session/life/life.h"
 #include "record/generations.h"
 #include "session/state/state_file.h"
 #include "undead.h"

@@ -1,4 +1,4 @@
-#include "session/life/main_call.h"
+#include "session/life/life.h"
 #include "platform/memory/own_data.h"
 #include "session/state/session.h"
 

@@ -1,7 +1,6 @@
 #include "session/state/interpose.h"
 #include "platform/memory/own_data.h"
 #include "session/limits/limits.h"
-#include "session/limits/relay.h"
 #include <spawn.h>
 
 #define UNDEAD_PUBLIC __attribute__((visibility("default")))

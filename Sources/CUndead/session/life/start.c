@@ -12,21 +12,14 @@
 #include "record/sample.h"
 #include "record/way.h"
 #include "session/check/check.h"
-#include "session/life/exec.h"
-#include "session/life/exit.h"
-#include "session/stacks/interrupted.h"
+#include "session/life/life.h"
+#include "session/stacks/stacks.h"
 #include "session/limits/limits.h"
-#include "session/limits/memory_locks.h"
-#include "session/check/refute.h"
-#include "session/limits/relay.h"
-#include "session/limits/sandbox.h"
 #include "session/state/session.h"
 #include "session/state/settings.h"
-#include "session/signals/buffer_functions.h"
-#include "session/signals/signal_functions.h"
-#include "session/life/signals.h"
+#include "session/signals/signals.h"
 #include "session/state/state_file.h"
-#include "session/state/swift_presence.h"
+#include "session/state/process.h"
 #include "unwind/async_callers.h"
 #include "unwind/backtrace.h"
 #include "zombies/zombies.h"
@@ -246,20 +239,11 @@ __attribute__((constructor)) static void prepare_at_load(void) {
   errno = saved_errno;
 }
 
-// For frames that the own rules cannot unwind; what loading it allocates is not the program's.
-static void load_fallback_unwinder(void) {
-  if (!undead_settings_get()->backtraces) return;
-  undead_thread.ignored++;
-  undead_backtrace_load_libunwind();
-  undead_thread.ignored--;
-}
-
 void undead_session_before_main(void) {
   if (!undead_session.in_charge) return;
   int saved_errno = errno;
   if (undead_swift_is_present()) {
     undead_state_get()->flags |= UNDEAD_STATE_SWIFT;
-    load_fallback_unwinder();
     if (undead_record_runs_tests()) {
       undead_async_begin();
       undead_way_choose();

@@ -1,5 +1,5 @@
 // Interposed entry points that must see the callee-saved registers as their caller left them, for x86-64.
-#include "session/life/exit.h"
+#include "session/life/life.h"
 #include <stddef.h>
 #include <sys/syscall.h>
 

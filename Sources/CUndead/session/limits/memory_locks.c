@@ -5,7 +5,7 @@
 #include "platform/memory/own_data.h"
 #include "record/mode.h"
 #include "session/state/interpose.h"
-#include "session/limits/memory_locks.h"
+#include "session/limits/limits.h"
 #include "session/state/process.h"
 #include <errno.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
-#include "session/limits/relay.h"
+#include "session/limits/limits.h"
 #include "platform/memory/own_data.h"
 #include "record/reach.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include <assert.h>
 #include <fcntl.h>
 #include <limits.h>

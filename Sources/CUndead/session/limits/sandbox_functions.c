@@ -6,7 +6,7 @@
 #include "platform/system/seccomp.h"
 #include "record/reach.h"
 #include "session/state/interpose.h"
-#include "session/limits/sandbox.h"
+#include "session/limits/limits.h"
 #include "session/state/process.h"
 #include "world/helper.h"
 #include <errno.h>

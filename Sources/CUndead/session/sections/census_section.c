@@ -1,4 +1,4 @@
-#include "session/sections/census_section.h"
+#include "session/sections/snapshot_sections.h"
 #include "scan/census.h"
 
 typedef struct {

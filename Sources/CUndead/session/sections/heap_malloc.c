@@ -8,7 +8,7 @@
 #include "platform/memory/page.h"
 #include "record/allocator.h"
 #include "scan/arenas.h"
-#include "session/sections/heap_sections.h"
+#include "session/sections/snapshot_sections.h"
 #include <string.h>
 #include <sys/mman.h>
 

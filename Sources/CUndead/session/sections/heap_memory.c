@@ -5,9 +5,9 @@
 #include "platform/memory/page.h"
 #include "platform/system/read_text.h"
 #include "platform/memory/sort.h"
-#include "session/sections/heap_sections.h"
+#include "session/sections/snapshot_sections.h"
 #include "session/state/settings.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include "unwind/walk_x86_64.h"
 #include "world/given.h"
 #include <stdlib.h>

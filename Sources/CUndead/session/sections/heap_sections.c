@@ -1,4 +1,4 @@
-#include "session/sections/heap_sections.h"
+#include "session/sections/snapshot_sections.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -6,7 +6,7 @@
 #include "record/sample.h"
 #include "runtime/layout.h"
 #include "session/state/state_file.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include <string.h>
 #include <unistd.h>
 

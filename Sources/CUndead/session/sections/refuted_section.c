@@ -1,4 +1,4 @@
-#include "session/sections/refuted_section.h"
+#include "session/sections/snapshot_sections.h"
 #include "record/claims.h"
 #include "runtime/layout.h"
 

@@ -1,4 +1,4 @@
-#include "session/sections/samples.h"
+#include "session/sections/snapshot_sections.h"
 #include "platform/memory/own_data.h"
 #include "record/mode.h"
 #include "record/sample.h"

@@ -1,6 +1,5 @@
-#include "session/signals/action.h"
+#include "session/signals/signals.h"
 #include "platform/memory/own_data.h"
-#include "session/signals/final_signal.h"
 #include "session/state/interpose.h"
 #include <sys/syscall.h>
 #include <unistd.h>

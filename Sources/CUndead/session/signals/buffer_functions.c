@@ -1,7 +1,7 @@
 // The kernel does not fault where a page was taken away: read() and its kin would fail with EFAULT, and the program would go another
 // way than without the sample. So a use of a dead block is reported before the call, and the page is there for it. Where the block
 // dies while the call waits, it is made again. A call with other memory pays for one comparison.
-#include "session/signals/buffer_functions.h"
+#include "session/signals/signals.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/thread_state.h"

@@ -1,7 +1,5 @@
-#include "session/signals/signal_functions.h"
+#include "session/signals/signals.h"
 #include "platform/memory/own_data.h"
-#include "session/signals/action.h"
-#include "session/signals/guard.h"
 #include "session/state/interpose.h"
 #include "zombies/fault.h"
 

@@ -1,10 +1,9 @@
-#include "session/snapshot/census_file.h"
+#include "session/snapshot/snapshot.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "runtime/layout.h"
 #include "scan/census.h"
-#include "session/snapshot/snapshot.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 
 // A copy of the program fills it in.
 typedef struct {

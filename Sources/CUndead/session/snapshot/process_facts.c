@@ -1,4 +1,4 @@
-#include "session/snapshot/process_facts.h"
+#include "session/snapshot/snapshot.h"
 #include "platform/images/c_library.h"
 #include "undead_attach.h"
 #include "platform/maps/maps.h"
@@ -13,7 +13,7 @@
 #include "scan/premises.h"
 #include "zombies/premises.h"
 #include "session/state/process.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include "unwind/backtrace.h"
 #include "world/given.h"
 #include <errno.h>

@@ -9,7 +9,7 @@
 #include "scan/graph.h"
 #include "session/state/settings.h"
 #include "session/state/state_file.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

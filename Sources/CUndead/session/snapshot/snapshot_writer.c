@@ -1,13 +1,8 @@
 #include "platform/maps/maps.h"
 #include "runtime/layout.h"
-#include "session/sections/census_section.h"
-#include "session/sections/heap_sections.h"
-#include "session/snapshot/process_facts.h"
-#include "session/sections/refuted_section.h"
-#include "session/sections/samples.h"
-#include "session/state/process.h"
-#include "session/snapshot/snapshot.h"
 #include "session/sections/snapshot_sections.h"
+#include "session/snapshot/snapshot.h"
+#include "session/state/process.h"
 #include "session/state/state_file.h"
 #include <errno.h>
 #include <string.h>

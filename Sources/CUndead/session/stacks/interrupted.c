@@ -1,4 +1,4 @@
-#include "session/stacks/interrupted.h"
+#include "session/stacks/stacks.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"

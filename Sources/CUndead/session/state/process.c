@@ -5,7 +5,7 @@
 #include "platform/memory/own_data.h"
 #include "platform/system/process_id.h"
 #include "record/mode.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include "undead.h"
 #include <sys/mman.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 #include "platform/system/environment.h"
 #include "platform/memory/own_data.h"
 #include "record/mode.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>

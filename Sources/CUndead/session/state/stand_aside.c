@@ -2,7 +2,7 @@
 #include "platform/memory/own_data.h"
 #include "record/allocator.h"
 #include "session/state/session.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include <dlfcn.h>
 
 // Weak references cost nothing when they are not there; a failing dlsym would leave an error for dlerror().

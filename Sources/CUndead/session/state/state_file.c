@@ -1,7 +1,7 @@
 #include "session/state/state_file.h"
 #include "platform/memory/own_data.h"
 #include "platform/system/own_file.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include "world/proc_ids.h"
 #include <fcntl.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-#include "session/state/swift_presence.h"
+#include "session/state/process.h"
 #include "platform/images/files.h"
 #include <elf.h>
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "platform/maps/hole_list.h"
+#include "platform/maps/maps_internal.h"
 #include "platform/maps/holes.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"

@@ -1,5 +1,5 @@
 #include "platform/maps/holes.h"
-#include "platform/maps/hole_list.h"
+#include "platform/maps/maps_internal.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"

@@ -21,7 +21,6 @@
 #include "record/way.h"
 #include "unwind/async_callers.h"
 #include "unwind/backtrace.h"
-#include "record/hooks/compare.h"
 #include "unwind/store/store.h"
 #include <errno.h>
 #include <gnu/libc-version.h>
@@ -47,7 +46,7 @@ extern void *__libc_pvalloc(size_t size);
 extern void __libc_free(void *block);
 
 static __attribute__((noinline)) uint32_t add_extras(uint32_t word, const hook_frame *frame) {
-  if (undead_record_mode == UNDEAD_RECORD_COMPARE) undead_compare(word, frame->return_address);
+  if (undead_capture_watcher) undead_capture_watcher(word, frame->return_address);
   if (undead_async_wanted && undead_record_mode >= UNDEAD_RECORD_BACKTRACES)
     word = undead_async_tag(word, frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
   return undead_open_scopes ? undead_scope_tag(word) : word;

@@ -2,7 +2,7 @@
 #include "platform/memory/own_data.h"
 #include "record/mode.h"
 #include "record/sample.h"
-#include "record/samples/sample_lock.h"
+#include "record/samples/samples.h"
 #include "record/sparse.h"
 #include "record/way.h"
 

@@ -54,8 +54,7 @@ bool undead_record_is_left_out(void) {
 static undead_mode mode_with_backtraces(void) {
   if (undead_record_stacks_wanted() == UNDEAD_STACKS_NONE) return UNDEAD_RECORD_BLOCKS;
   if (undead_record_samples()) return UNDEAD_RECORD_SAMPLED;
-  const char *compare = undead_setting("UNDEAD_COMPARE");
-  return compare && !is_zero(compare) ? UNDEAD_RECORD_COMPARE : UNDEAD_RECORD_BACKTRACES;
+  return UNDEAD_RECORD_BACKTRACES;
 }
 
 int32_t undead_record_decide(void) {

@@ -1,6 +1,6 @@
-#include "record/samples/sample_governor.h"
+#include "record/samples/samples.h"
 #include "platform/memory/own_data.h"
-#include "unwind/rules/table_pages.h"
+#include "unwind/rules/images.h"
 #include <time.h>
 
 #define MOST_SHARE 100u              // one part of so many may go into samples

@@ -1,4 +1,4 @@
-#include "record/samples/sample_lock.h"
+#include "record/samples/samples.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"

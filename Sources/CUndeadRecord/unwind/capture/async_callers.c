@@ -91,9 +91,8 @@ static uint32_t read_callers(const async_context *context, uint32_t *callers, un
     undead_rule rule;
     // Like a return address: it is looked up by what is before it.
     uint32_t index = undead_pc_find(resume + 1, &rule);
-    if (index == UNDEAD_PC_NONE || undead_rule_kind(rule) == UNDEAD_RULE_UNKNOWN ||
-        undead_rule_kind(rule) == UNDEAD_RULE_END || undead_rule_kind(rule) == UNDEAD_RULE_FOREIGN)
-      break;
+    undead_rule_special kind = undead_rule_kind(rule);
+    if (index == UNDEAD_PC_NONE || kind == UNDEAD_RULE_END || kind == UNDEAD_RULE_FOREIGN) break;
     if (known) {
       known->callers[count].context = (uintptr_t)context;
       known->callers[count].resume = resume;

@@ -18,11 +18,10 @@ undead_odd_step undead_step_odd(undead_frame *frame, undead_link *link, undead_r
 #define UNDEAD_LINK_SIGNAL (uintptr_t)1
 
 // True if the chain cannot go on outside of a frame that `link` led to: it does not follow the register that the frame is found
-// by, what was interrupted where no image is may have no frame yet, or the code is gone.
+// by, and what was interrupted where no image is may have no frame yet.
 INLINE bool undead_is_lost(const undead_known_pc *known, const undead_link *link) {
   undead_rule_special kind = undead_rule_kind(known->rule);
-  return kind == UNDEAD_RULE_UNKNOWN || kind == UNDEAD_RULE_REGISTER ||
-         (kind == UNDEAD_RULE_FOREIGN && link->sp_slot & UNDEAD_LINK_SIGNAL);
+  return kind == UNDEAD_RULE_REGISTER || (kind == UNDEAD_RULE_FOREIGN && link->sp_slot & UNDEAD_LINK_SIGNAL);
 }
 
 INLINE undead_odd_step step_any(undead_frame *frame, undead_link *link, undead_rule rule, uintptr_t stack_high) {

@@ -1,11 +1,10 @@
 #include "unwind/room.h"
 #include "platform/processor/assembly_x86_64.h"
 #include "unwind/capture/cache_pool.h"
-#include "unwind/capture/room_x86_64.h"
 #include "unwind/store/stack.h"
 #include <stddef.h>
 
-// For libunwind and for following code; the other is for the Swift runtime.
+// For following code; the other is for the Swift runtime.
 #define ROOM_FOR_UNWINDING (16u << 10)
 #define ROOM_FOR_OTHERS (64u << 10)
 

@@ -3,7 +3,7 @@
 #include "platform/memory/page.h"
 #include "unwind/rules/images.h"
 #include "unwind/capture/known_x86_64.h"
-#include "unwind/capture/room_x86_64.h"
+#include "unwind/capture/cache_pool.h"
 #include "unwind/settings.h"
 #include "unwind/store/stack.h"
 #include <ucontext.h>
@@ -291,7 +291,8 @@ undead_walk_end undead_walk(undead_thread_state *thread, undead_frame frame, uin
                             uint32_t *count) {
   reader r = {.thread = thread};
   walk w = {.reader = &r, .frame = frame};
-  return walk_stack(&w, FOLLOWS_NONE, FOLLOWS_SAVED, indices, max, count);
+  // Of another thread, what it has in its registers is not known.
+  return walk_stack(&w, FOLLOWS_NONE, thread == &undead_thread ? FOLLOWS_ALL : FOLLOWS_SAVED, indices, max, count);
 }
 
 undead_walk_end undead_walk_from(uintptr_t place, undead_unwind_cache *cache, undead_thread_state *thread,

@@ -5,7 +5,6 @@
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"
-#include "unwind/rules/link_map.h"
 #include <errno.h>
 #include <link.h>
 #include <sys/auxv.h>

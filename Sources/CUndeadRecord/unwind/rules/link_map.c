@@ -2,7 +2,7 @@
 // takes a lock that the interrupted code may hold. So nothing of the list or of an image is believed to be there: it is copied
 // by a system call that fails where nothing is. And an entry counts only if the image that it leads to names the same dynamic
 // section as the entry does, which no half-written or reused entry does.
-#include "unwind/rules/link_map.h"
+#include "unwind/rules/images.h"
 #include "platform/memory/memory.h"
 #include <link.h>
 #include <string.h>

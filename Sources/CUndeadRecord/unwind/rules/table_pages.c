@@ -1,4 +1,4 @@
-#include "unwind/rules/table_pages.h"
+#include "unwind/rules/images.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"
 #include "platform/processor/processor.h"

@@ -2,7 +2,7 @@
 // thin metatypes for thick ones, and ends the program if it is asked for some types of generic parameters. So the sizes that a
 // name alone decides are read off the name here, from its end: mangled names are postfix (docs/ABI/Mangling.rst, ASTMangler.cpp).
 // What is not certain is not sized. Called by the scan's thread and by threads of the program (memory_reader.h).
-#include "runtime/captures/capture_form.h"
+#include "runtime/captures/captures.h"
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"

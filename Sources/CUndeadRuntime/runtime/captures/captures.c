@@ -8,8 +8,6 @@
 #include "platform/system/read_text.h"
 #include "platform/memory/spread.h"
 #include "runtime/abi.h"
-#include "runtime/captures/capture_form.h"
-#include "runtime/captures/pack_captures.h"
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/layout.h"
 #include "runtime/runtime.h"

@@ -2,7 +2,7 @@
 // type of that name outside of a generic type. The words at the head of the context say how many types the pack has, and where they are:
 //
 //     sources: ("xxQp_QP", "sB0"): the count in word 0;  ("xxQp_QP", "B1"): the list in word 1, whose lowest bit says in which memory
-#include "runtime/captures/pack_captures.h"
+#include "runtime/captures/captures.h"
 #include "platform/memory/own_data.h"
 #include "platform/system/read_text.h"
 #include "runtime/abi.h"

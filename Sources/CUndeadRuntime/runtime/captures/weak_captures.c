@@ -4,7 +4,6 @@
 #include "undead_objects.h"
 #include "platform/memory/readable.h"
 #include "runtime/abi.h"
-#include "runtime/captures/capture_form.h"
 #include "runtime/captures/captures.h"
 #include "runtime/metadata/memory_reader.h"
 

@@ -1,6 +1,6 @@
 // Nothing in metadata says where an enum has its tag. But its witnesses write and read it: each case is written over two patterns, and the
 // bits that come out the same are the tag. evidence_types.c asks, while the world is running.
-#include "runtime/evidence/enum_tags.h"
+#include "runtime/evidence/evidence_internal.h"
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"

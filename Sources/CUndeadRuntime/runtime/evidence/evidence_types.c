@@ -1,7 +1,6 @@
 #include "runtime/abi.h"
 #include "platform/memory/own_data.h"
 #include "runtime/captures/captures.h"
-#include "runtime/evidence/enum_tags.h"
 #include "runtime/evidence/evidence_internal.h"
 #include "runtime/metadata/memory_reader.h"
 

@@ -3,7 +3,6 @@
 // by what those headers say: what the runtime makes of them is compared with what the instrument reads.
 #include "runtime/premises/premises_internal.h"
 #include "platform/memory/own_data.h"
-#include "runtime/captures/capture_form.h"
 #include "runtime/captures/captures.h"
 #include "runtime/descriptors.h"
 #include "runtime/runtime.h"

@@ -1,4 +1,4 @@
-#include "scan/counts/certainty.h"
+#include "scan/counts/counts.h"
 #include "scan/blocks/heap.h"
 
 enum { WHY_BITS = 15 };

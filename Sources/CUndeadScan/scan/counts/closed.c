@@ -1,4 +1,4 @@
-#include "scan/counts/closed.h"
+#include "scan/counts/counts.h"
 #include "platform/memory/memory.h"
 #include "scan/bodies/references.h"
 #include "scan/counts/tally.h"

@@ -1,7 +1,6 @@
 #include "scan/counts/counts.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/sort.h"
-#include "scan/counts/certainty.h"
 #include "scan/counts/tally.h"
 #include <assert.h>
 

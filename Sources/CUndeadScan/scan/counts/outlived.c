@@ -2,7 +2,7 @@
 // do not explain is alive, with all that it leads to; what is left is garbage. Then for each object by itself: if what it leads to
 // explains its own count, its cycles keep it, even if a local variable owns another member of them. `undead_paths_find` calls this
 // before and after the references of memory without a type are followed: before, such memory counts as alive.
-#include "scan/counts/outlived.h"
+#include "scan/counts/counts.h"
 #include "platform/memory/memory.h"
 #include "scan/bodies/references.h"
 #include "scan/counts/tally.h"

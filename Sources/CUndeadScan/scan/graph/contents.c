@@ -1,4 +1,4 @@
-#include "scan/graph/contents.h"
+#include "scan/graph/graph_tables.h"
 #include "platform/memory/index_map.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"

@@ -3,7 +3,7 @@
 #include "platform/processor/processor.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
-#include "scan/graph/contents.h"
+#include "scan/graph/graph_tables.h"
 #include "scan/graph/graph_walk.h"
 #include "scan/bodies/references.h"
 #include "world/clock.h"

@@ -1,8 +1,7 @@
 // The words outside of the blocks that name one.
 #include "platform/maps/maps.h"
-#include "scan/graph/contents.h"
+#include "scan/graph/graph_tables.h"
 #include "scan/graph/graph_walk.h"
-#include "scan/graph/stack_words.h"
 #include "scan/bodies/references.h"
 #include "world/images.h"
 

@@ -1,4 +1,4 @@
-#include "scan/graph/ranks.h"
+#include "scan/graph/graph_tables.h"
 #include "platform/memory/memory.h"
 
 #define LEAF_GROUPS (1ull << (UNDEAD_LEAF_SHIFT - UNDEAD_RANK_GROUP_SHIFT))

@@ -1,4 +1,4 @@
-#include "scan/graph/stack_words.h"
+#include "scan/graph/graph_tables.h"
 #include "platform/processor/processor.h"
 #include "unwind/walk_x86_64.h"
 

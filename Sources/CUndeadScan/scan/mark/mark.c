@@ -5,7 +5,7 @@
 #include "record/scopes.h"
 #include "scan/bodies/plain.h"
 #include "scan/bodies/references.h"
-#include "scan/stacks/borrowed.h"
+#include "scan/stacks/quiet.h"
 #include "world/crew.h"
 #include <assert.h>
 

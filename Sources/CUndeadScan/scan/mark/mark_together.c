@@ -1,4 +1,4 @@
-#include "scan/mark/mark_together.h"
+#include "scan/mark/mark.h"
 #include "platform/memory/memory.h"
 #include "world/crew.h"
 #include <assert.h>

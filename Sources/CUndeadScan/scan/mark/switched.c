@@ -4,7 +4,7 @@
 //   blocks that are not marked ← elements behind the count of some storage ← words with a return address beside them
 //
 // Mostly nothing is left after the second step. Who calls: analysis.c, after the roots and before the counts decide.
-#include "scan/mark/switched.h"
+#include "scan/mark/mark.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/sort.h"

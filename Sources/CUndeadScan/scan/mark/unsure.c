@@ -5,7 +5,7 @@
 //   blocks that are not marked ← weak and unowned words ← counted references to the blocks that have these
 //
 // Who calls: analysis.c, after the roots and before the counts decide.
-#include "scan/mark/unsure.h"
+#include "scan/mark/mark.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/sort.h"
 #include "platform/processor/words.h"

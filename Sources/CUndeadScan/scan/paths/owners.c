@@ -1,4 +1,4 @@
-#include "scan/paths/owners.h"
+#include "scan/paths/paths.h"
 #include "platform/memory/memory.h"
 #include "scan/bodies/references.h"
 #include "scan/counts/tally.h"

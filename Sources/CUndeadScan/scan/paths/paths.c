@@ -9,7 +9,7 @@
 #include "runtime/abi.h"
 #include "scan/bodies/references.h"
 #include "scan/blocks/worklist.h"
-#include "scan/counts/outlived.h"
+#include "scan/counts/counts.h"
 #include "scan/counts/tally.h"
 #include "world/images.h"
 #include <assert.h>

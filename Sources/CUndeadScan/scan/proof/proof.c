@@ -4,7 +4,6 @@
 #include "record/allocator.h"
 #include "record/sparse.h"
 #include "scan/proof/proof_graph.h"
-#include "scan/proof/proof_roots.h"
 #include "world/images.h"
 
 // Places of globals that the last proofs began with: tests fill the same caches, one after the other.

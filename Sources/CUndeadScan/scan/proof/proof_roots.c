@@ -1,4 +1,4 @@
-#include "scan/proof/proof_roots.h"
+#include "scan/proof/proof_graph.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "world/images.h"

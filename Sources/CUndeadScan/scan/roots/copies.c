@@ -1,4 +1,4 @@
-#include "scan/roots/copies.h"
+#include "scan/roots/roots.h"
 #include "platform/memory/memory.h"
 #include "platform/processor/processor.h"
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-#include "scan/roots/kernel_held.h"
+#include "scan/roots/roots_internal.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"

@@ -1,4 +1,4 @@
-#include "scan/roots/numbers.h"
+#include "scan/roots/roots.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "runtime/variables.h"

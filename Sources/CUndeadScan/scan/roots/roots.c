@@ -5,7 +5,6 @@
 #include "platform/memory/page.h"
 #include "record/allocator.h"
 #include "record/other_memory.h"
-#include "scan/roots/kernel_held.h"
 #include "scan/roots/roots_internal.h"
 #include "world/images.h"
 #include "world/intervals.h"

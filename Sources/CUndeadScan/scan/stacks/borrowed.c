@@ -1,4 +1,4 @@
-#include "scan/stacks/borrowed.h"
+#include "scan/stacks/quiet.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"

@@ -1,5 +1,4 @@
 #include "scan/stacks/quiet.h"
-#include "scan/stacks/borrowed.h"
 #include "scan/stacks/contexts.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"

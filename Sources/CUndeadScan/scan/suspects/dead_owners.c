@@ -1,8 +1,7 @@
-#include "scan/suspects/dead_owners.h"
+#include "scan/suspects/suspect_graph.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
 #include "scan/bodies/references.h"
-#include "scan/suspects/suspect_graph.h"
 
 enum { MOST_DEPTH = 4, LEAST_TABLE = 32, MOST_TABLE = 64 };
 

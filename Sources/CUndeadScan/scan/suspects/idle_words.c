@@ -2,7 +2,7 @@
 // keep, and what has not been written yet is left by calls that ended. Of code of the program nobody can say which word that is;
 // but the innermost frames of a task that waits are those of the concurrency runtime (`sleep`, `next`, `value`), which own
 // nothing of the program that counts: what a caller lends them, its own frame has. Nor does an address inside of an object own it.
-#include "scan/suspects/idle_words.h"
+#include "scan/suspects/suspect_graph.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/sort.h"

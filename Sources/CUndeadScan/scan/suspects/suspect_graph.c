@@ -4,7 +4,6 @@
 #include "runtime/abi.h"
 #include "scan/blocks/address_index.h"
 #include "scan/bodies/references.h"
-#include "scan/suspects/idle_words.h"
 #include "world/images.h"
 #include <assert.h>
 

@@ -1,9 +1,8 @@
-#include "scan/suspects/suspect_handlers.h"
+#include "scan/suspects/suspect_graph.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/sort.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
-#include "scan/suspects/suspect_graph.h"
 
 typedef struct {
   undead_suspects *suspects;

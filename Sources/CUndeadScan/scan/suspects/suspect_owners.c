@@ -1,4 +1,4 @@
-#include "scan/suspects/suspect_owners.h"
+#include "scan/suspects/suspect_graph.h"
 #include "platform/memory/memory.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"

@@ -4,11 +4,7 @@
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
 #include "scan/bodies/references.h"
-#include "scan/suspects/dead_owners.h"
-#include "scan/suspects/idle_words.h"
 #include "scan/suspects/suspect_graph.h"
-#include "scan/suspects/suspect_handlers.h"
-#include "scan/suspects/suspect_owners.h"
 #include "world/images.h"
 #include <stdio.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "platform/maps/inheritance.h"
 #include "platform/maps/maps.h"
 #include "scan/blocks/arenas.h"
-#include "scan/roots/numbers.h"
+#include "scan/roots/roots.h"
 #include "scan/stacks/quiet.h"
 #include "scan/stacks/stacks.h"
 #include "world/images.h"

@@ -1,4 +1,4 @@
-#include "world/helper/crash.h"
+#include "world/helper/clone.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
 #include "world/helper.h"

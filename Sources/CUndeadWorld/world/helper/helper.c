@@ -3,10 +3,8 @@
 #include "platform/memory/own_data.h"
 #include "world/clock.h"
 #include "world/helper/clone.h"
-#include "world/helper/crash.h"
 #include "world/crew.h"
 #include "world/given.h"
-#include "world/helper/in_place.h"
 #include "platform/processor/processor.h"
 #include "world/helper/keys.h"
 #include <errno.h>

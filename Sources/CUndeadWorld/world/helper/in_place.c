@@ -1,8 +1,6 @@
-#include "world/helper/in_place.h"
+#include "world/helper/clone.h"
 #include "platform/memory/own_data.h"
 #include "world/crew.h"
-#include "world/helper/clone.h"
-#include "world/helper/crash.h"
 #include "world/threads/sigaction.h"
 #include <setjmp.h>
 

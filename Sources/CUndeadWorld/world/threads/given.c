@@ -46,7 +46,7 @@ static bool is_linked(uintptr_t node) {
 
 // A program with one thread may have the stacks of others that ended: glibc keeps them in a ring (nptl/allocatestack.c), whose head
 // lies behind that of the ring with the first thread (_dl_stack_user, _dl_stack_cache in sysdeps/generic/ldsodefs.h).
-static uintptr_t ended_thread(size_t list_field, size_t descriptor_bytes) {
+static uintptr_t ended_thread(size_t list_field) {
   uintptr_t first = pointer_of(true);
   uintptr_t own = first ? first + list_field : 0;
   if (!own || !list_field || !is_linked(own)) return 0;
@@ -56,19 +56,18 @@ static uintptr_t ended_thread(size_t list_field, size_t descriptor_bytes) {
   return descriptor ? at : 0;
 }
 
-uintptr_t undead_given_made_thread(size_t list_field, size_t descriptor_bytes) {
+uintptr_t undead_given_made_thread(size_t list_field) {
   uintptr_t living = pointer_of(false);
-  return living ? living : ended_thread(list_field, descriptor_bytes);
+  return living ? living : ended_thread(list_field);
 }
 
 // {stack block, size, size of the guard} (nptl/descr.h): the descriptor lies at the end of the block, the guard at its start.
 size_t undead_given_stack_field(size_t list_field, size_t descriptor_bytes) {
   enum { MOST_ABOVE = 1 << 20 };
-  uintptr_t tp = undead_given_made_thread(list_field, descriptor_bytes);
-  uintptr_t descriptor = tp ? tp : 0;
-  if (!tp || !undead_is_readable(descriptor, descriptor_bytes)) return 0;
+  uintptr_t tp = undead_given_made_thread(list_field);
+  if (!tp || !undead_is_readable(tp, descriptor_bytes)) return 0;
   for (size_t field = 512; field + 24 < descriptor_bytes; field += 8) {
-    uintptr_t low = word_at(descriptor + field), size = word_at(descriptor + field + 8), guard = word_at(descriptor + field + 16);
+    uintptr_t low = word_at(tp + field), size = word_at(tp + field + 8), guard = word_at(tp + field + 16);
     if (!low || low % UNDEAD_PAGE || size % UNDEAD_PAGE || guard % UNDEAD_PAGE || guard >= size) continue;
     if (tp > low && tp - low < size && size - (tp - low) < MOST_ABOVE) return field;
   }
