@@ -17,7 +17,6 @@ typedef struct {
 typedef struct {
   undead_frame frame;
   uintptr_t bp_mask;      // all ones if an outer rule depends on this rbp, else 0
-  uint64_t stamp;         // changes whenever this or an outer frame changes
   uint32_t pc_index;
   uint32_t first_check;   // the words that led to this frame; those of all outer frames come before
   undead_known_node known;   // in the store, for the chain up to this frame
@@ -44,19 +43,11 @@ typedef struct {
   uint32_t pc_index;          // of `pc`
 } undead_fresh_frame;
 
-// What many stacks have in common, and a whole stack without it (unwind/capture/memo_x86_64.h): the words that led to its
-// frames, in whole blocks. Of a stack with words elsewhere than on the thread's own stack, `sp` is the complement of the
+// A whole stack (unwind/capture/memo_x86_64.h): the words that led to its frames, in whole blocks. Of a stack with words elsewhere than on the thread's own stack, `sp` is the complement of the
 // stack pointer, which none is, and the pages of these words stand behind the checks.
-typedef struct {
-  const undead_check *end;
-  uint32_t count;
-  undead_check checks[];
-} undead_memo_base;
-
 typedef struct undead_memo {
   uintptr_t sp, pc, bp, bp_mask;   // at the start; the mask is 0 if no rule uses that rbp
   const undead_check *end;
-  const undead_memo_base *base;    // NULL if it has no such part
   uintptr_t context_slot;          // of the innermost asynchronous function; 0: not looked for, 1: there is none
   struct undead_memo *next;        // what was captured after it the last time
   struct undead_memo *made_before; // all there are
@@ -87,7 +78,6 @@ typedef struct {
 #define UNDEAD_KNOWN_CALLERS 128u
 
 #define UNDEAD_MEMO_BYTES (256u << 10)
-#define UNDEAD_MEMO_BASES 8u
 
 // Small copies of what the store and the table of return addresses know, near to the thread.
 typedef struct {
@@ -146,11 +136,10 @@ typedef struct {
   uint32_t check_count;
   uint32_t next_pair;        // counts pairs that were replaced
   bool cut;                  // frame 0 is not the outermost of the stack
-  uint64_t stamps;
   undead_memo *expected, *followed;   // what is tried first; what came before it
   bool holds;                // `followed` is what the last capture found
   undead_memo *last_made;
-  uint32_t memo_hits, memo_misses, memo_rest, memo_used, memo_turn, memo_bytes_used, next_base;
+  uint32_t memo_hits, memo_misses, memo_rest, memo_used, memo_turn, memo_bytes_used;
   undead_known_pair pairs[UNDEAD_KNOWN_PAIR_SETS][UNDEAD_KNOWN_PAIRS];
   undead_known_site sites[UNDEAD_KNOWN_SITES];
   undead_known_pc pcs[UNDEAD_KNOWN_PCS];
@@ -170,7 +159,6 @@ typedef struct {
       uint32_t keys[UNDEAD_CACHED_FRAMES + 1], nodes[UNDEAD_CACHED_FRAMES + 1];
     };
   };
-  const undead_memo_base *bases[UNDEAD_MEMO_BASES];
   bool knows_saves;
   undead_known_saves saves[UNDEAD_KNOWN_SAVES];
   undead_known_callers callers[UNDEAD_KNOWN_CALLERS + 1];
