@@ -61,10 +61,7 @@ static bool list_threads(const undead_replica_request *request) {
 
 static void tell(undead_replica_request *request, const char *what, const char *detail) {
   undead_text text = undead_text_in(request->message, sizeof(request->message));
-  undead_text_add(&text, what);
-  undead_text_add(&text, detail);
-  undead_text_add(&text, "; glibc ");
-  undead_text_add(&text, gnu_get_libc_version());
+  undead_text_join(&text, what, detail, "; glibc ", gnu_get_libc_version());
 }
 
 // Without locks, as in a program with one thread, only an instruction in libc's code says that somebody is at work there.

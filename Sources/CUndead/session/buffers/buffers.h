@@ -54,9 +54,6 @@ uint64_t undead_output_checksum(undead_output *output, uint64_t offset);
 typedef struct {
   undead_vector bytes;
   undead_index_map offsets;
-  undead_vector elements;  // offset of "[n]" by n, 0 for one that is not there: an array may have a million
-  uint32_t element_count;
-  bool sparse;             // some "[n]" are in `offsets`
   bool failed;             // no memory, or more than 4 GiB of texts
 } undead_string_table;
 

@@ -203,9 +203,7 @@ static void note_crash(undead_check *check, int signal) {
   undead_text text = undead_text_in(check->message, sizeof(check->message));
   undead_text_add(&text, "the search for leaks crashed with signal ");
   undead_text_number(&text, signal);
-  undead_text_add(&text, " while ");
-  undead_text_add(&text, undead_state_get()->step);
-  undead_text_add(&text, ": objects or types of the program may be damaged");
+  undead_text_join(&text, " while ", undead_state_get()->step, ": objects or types of the program may be damaged");
   check->succeeded = false;
   undead_symbols_forget();
   undead_snapshot_discard();

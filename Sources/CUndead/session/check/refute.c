@@ -12,6 +12,7 @@
 #include "session/check/check.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
+#include "platform/memory/sort.h"
 #include "record/claims.h"
 #include "record/mode.h"
 #include "record/registry.h"
@@ -52,13 +53,8 @@ void undead_refute_prepare(undead_check *check) {
 // MARK: Comparing
 
 static const undead_node *node_at(const undead_scan_result *result, uintptr_t block) {
-  uint32_t low = 0, high = result->node_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (result->nodes[middle].address < block) low = middle + 1;
-    else high = middle;
-  }
-  return low < result->node_count && result->nodes[low].address == block ? &result->nodes[low] : NULL;
+  size_t place = undead_place_of(result->nodes, result->node_count, sizeof *result->nodes, block);
+  return place < result->node_count ? &result->nodes[place] : NULL;
 }
 
 // Not if sampled blocks have no words while the program runs.
@@ -88,8 +84,7 @@ static void add_root(undead_text *text, const undead_scan_result *result, const 
 static void add_node(undead_text *text, const undead_scan_result *result, uint32_t node) {
   char name[256];
   undead_name_node(result, node, name, sizeof name);
-  undead_text_add(text, " -> ");
-  undead_text_add(text, name);
+  undead_text_join(text, " -> ", name);
 }
 
 static void describe_path(const undead_scan_result *result, const undead_path *path, char *buffer, size_t size) {
@@ -104,8 +99,7 @@ static void describe_path(const undead_scan_result *result, const undead_path *p
     undead_edge_name name;
     uint32_t edge = result->steps[path->first_step + i];
     undead_name_edge(result, edge, &name);
-    undead_text_add(&text, name.label[0] ? "." : "");
-    undead_text_add(&text, name.label);
+    undead_text_join(&text, name.label[0] ? "." : "", name.label);
     add_node(&text, result, result->edges[edge].to);
   }
 }

@@ -35,10 +35,8 @@ static undead_check *claim(char *message, size_t message_size) {
 
 static void explain_path(undead_check *check, const char *path, int error) {
   undead_text text = undead_text_in(check->message, sizeof(check->message));
-  undead_text_add(&text, "no file can be written to '");
-  undead_text_add(&text, path);
-  undead_text_add(&text, "': ");
-  undead_text_add(&text, error == ENAMETOOLONG ? "the path is too long" : undead_error_text(error));
+  undead_text_join(&text, "no file can be written to '", path, "': ",
+                          error == ENAMETOOLONG ? "the path is too long" : undead_error_text(error));
 }
 
 static bool write_to(const char *path, bool with_heap, const void *frame, char *message, size_t message_size) {

@@ -248,8 +248,7 @@ static void name_memory(const undead_graph_root *root, char *text, size_t size) 
   if (root->kind == UNDEAD_ROOT_UNRECORDED) undead_text_add(&name, "memory from before recording");
   else if (strcmp(path, "[heap]") == 0) undead_text_add(&name, "memory that the loader allocated");
   else if (path[0] == '/') {
-    undead_text_add(&name, "mapped file ");
-    undead_text_add(&name, path);
+    undead_text_join(&name, "mapped file ", path);
   } else undead_text_add(&name, "memory that the program mapped");
 }
 

@@ -180,11 +180,8 @@ static void add_allocator(undead_process_facts *facts) {
   if (!gap) return;
   char note[512];
   undead_text text = undead_text_in(note, sizeof note);
-  undead_text_add(&text, "not all that ");
-  undead_text_add(&text, undead_allocator_name());
-  undead_text_add(&text, " does is seen (");
-  undead_text_add(&text, gap);
-  undead_text_add(&text, "): all of its memory counts as in use, which may hide leaks");
+  undead_text_join(&text, "not all that ", undead_allocator_name(), " does is seen (", gap,
+                          "): all of its memory counts as in use, which may hide leaks");
   add_note(facts, note);
 }
 

@@ -23,10 +23,7 @@
 
 static void fail(undead_check *check, const char *what, const char *path, int error) {
   undead_text text = undead_text_in(check->message, sizeof(check->message));
-  undead_text_add(&text, what);
-  undead_text_add(&text, path);
-  undead_text_add(&text, ": ");
-  undead_text_add(&text, undead_error_text(error));
+  undead_text_join(&text, what, path, ": ", undead_error_text(error));
 }
 
 static void numbered_name(char *name, size_t size) {
@@ -56,9 +53,7 @@ static void choose_path(const undead_check *check) {
   if (check->in_session) {
     char name[64];
     numbered_name(name, sizeof(name));
-    undead_text_add(&text, undead_settings_get()->directory);
-    undead_text_add(&text, "/");
-    undead_text_add(&text, name);
+    undead_text_join(&text, undead_settings_get()->directory, "/", name);
   } else {
     undead_text_add(&text, check->path);
   }

@@ -49,8 +49,7 @@ void undead_say(const char *message, const char *detail) {
   undead_text text = undead_text_in(line, sizeof(line) - 1);
   undead_text_add(&text, "undead[");
   undead_text_number(&text, getpid());
-  undead_text_add(&text, "]: ");
-  undead_text_add(&text, message);
+  undead_text_join(&text, "]: ", message);
   if (detail) undead_text_add(&text, detail);
   line[text.length++] = '\n';
   if (write(STDERR_FILENO, line, text.length) < 0) return;

@@ -32,9 +32,7 @@ static bool is_ours(const void *address) {
 static const char *explain(const char *before, const char *subject, const char *after) {
   static char reason[512];
   undead_text text = undead_text_in(reason, sizeof(reason));
-  undead_text_add(&text, before);
-  undead_text_add(&text, subject);
-  undead_text_add(&text, after);
+  undead_text_join(&text, before, subject, after);
   return reason;
 }
 

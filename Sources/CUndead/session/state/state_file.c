@@ -68,8 +68,7 @@ static void begin(undead_state_file *file, bool forked, bool same_image, uint64_
 
 static void path_of(char *path, size_t size, const char *directory) {
   undead_text text = undead_text_in(path, size);
-  undead_text_add(&text, directory);
-  undead_text_add(&text, "/");
+  undead_text_join(&text, directory, "/");
   undead_text_number(&text, undead_proc_self());
   undead_text_add(&text, ".state");
 }

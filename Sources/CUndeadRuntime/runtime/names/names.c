@@ -8,9 +8,7 @@ static void add_open_type_name(undead_text *text, const undead_mangled *name) {
   uintptr_t descriptor = undead_mangled_descriptor(name);
   const char *module = undead_descriptor_module(descriptor);
   if (!descriptor || !module[0]) return;
-  undead_text_add(text, module);
-  undead_text_add(text, ".");
-  undead_text_add(text, undead_descriptor_name(descriptor));
+  undead_text_join(text, module, ".", undead_descriptor_name(descriptor));
 }
 
 static void add_capture(undead_text *text, const undead_field *capture) {
