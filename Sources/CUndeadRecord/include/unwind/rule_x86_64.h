@@ -6,7 +6,8 @@
 #pragma GCC visibility push(hidden)
 
 // Plain rule: CFA = (BP ? rbp : rsp) + offset, the return address is at CFA - 8, and the caller's rbp is at
-// CFA - saved, or still in rbp if `saved` is 0. Both are multiples of 8, and saved <= offset. 0 is "not computed yet".
+// CFA - saved, or still in rbp if `saved` is 0. Both are multiples of 8, and the slot is at most a red
+// zone below rsp. 0 is "not computed yet".
 typedef uint64_t undead_rule;
 
 #define UNDEAD_RULE_VALID 1u

@@ -83,10 +83,6 @@ INLINE uint32_t capture_at(undead_unwind_cache *cache, uintptr_t stack_high, uin
   undead_odd_step stepped = step_any(&frame, &link, site->rule, stack_high);
   if (UNLIKELY(stepped != UNDEAD_ODD_STEPPED))
     return stepped == UNDEAD_ODD_END ? know_child(cache, UNDEAD_TRIE_ROOT, site->run | UNDEAD_RUN_BIT) : 0;
-  if (UNLIKELY(link.sp_slot & UNDEAD_LINK_SIGNAL)) {
-    const undead_known_pc *interrupted = know_pc(cache, frame.pc);
-    if (!interrupted || undead_is_lost(interrupted, &link)) return 0;
-  }
   undead_memo **set = NULL;
   if (cache->memo_rest == 0) {
     set = undead_memo_set(cache, site->run, frame.pc, frame.sp);

@@ -43,8 +43,9 @@ typedef struct {
   uint32_t pc_index;          // of `pc`
 } undead_fresh_frame;
 
-// A whole stack (unwind/capture/memo_x86_64.h): the words that led to its frames, in whole blocks. Of a stack with words elsewhere than on the thread's own stack, `sp` is the complement of the
-// stack pointer, which none is, and the pages of these words stand behind the checks.
+// A whole stack (unwind/capture/memo_x86_64.h): the words that led to its frames, in whole blocks. Of a stack with words elsewhere
+// than on the thread's own stack, `sp` is the complement of the stack pointer, which none is, and the pages of these words stand
+// behind the checks.
 typedef struct undead_memo {
   uintptr_t sp, pc, bp, bp_mask;   // at the start; the mask is 0 if no rule uses that rbp
   const undead_check *end;

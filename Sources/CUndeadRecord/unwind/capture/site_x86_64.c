@@ -56,7 +56,6 @@ static uint32_t walk_to_site(undead_unwind_cache *cache, uintptr_t stack_high, u
     if (UNLIKELY(!is_plain(known->rule))) {
       *odd = true;
       if (undead_rule_is_end(known->rule)) return index + 1;
-      if (undead_is_lost(known, &link)) return 0;
     }
     if (index + 1 == UNDEAD_RUN_FRAMES) break;
     undead_odd_step stepped = step_any(frame, &link, known->rule, stack_high);

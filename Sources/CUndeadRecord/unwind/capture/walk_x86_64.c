@@ -54,7 +54,6 @@ typedef struct {
   uint32_t pc_index;
   undead_rule rule;   // of `frame.pc`
   bool guessed;       // how `frame` was found
-  bool interrupted;   // by a signal
   const uintptr_t *bp_slot;   // of the frame's rbp, NULL if it is still that of the start
   bool bp_noted;
   bool asks_registers;        // one is needed
@@ -190,7 +189,6 @@ INLINE bool look(walk *w) {
 
 INLINE bool leave(walk *w) {
   w->guessed = w->rule & UNDEAD_RULE_GUESS;
-  w->interrupted = undead_rule_kind(w->rule) == UNDEAD_RULE_SIGNAL;
   switch ((int)undead_rule_kind(w->rule)) {
   case UNDEAD_RULE_SIGNAL: return step_signal(w);
   case UNDEAD_RULE_DEREF: return step_realigned(w);
@@ -208,8 +206,6 @@ INLINE undead_walk_end walk_all(walk *w, uint32_t *indices, uint32_t max, uint32
     indices[(*count)++] = w->pc_index;
     if (undead_rule_is_end(w->rule)) return UNDEAD_WALK_COMPLETE;
     if (undead_rule_kind(w->rule) == UNDEAD_RULE_FOREIGN) {
-      // It may have no frame yet, or be gone.
-      if (w->interrupted) return UNDEAD_WALK_LOST;
       use_bp(w);
       if (!undead_is_frame_pointer(&w->frame)) return UNDEAD_WALK_COMPLETE;
     }

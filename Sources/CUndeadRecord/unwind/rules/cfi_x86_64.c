@@ -1,5 +1,6 @@
 // A small interpreter of .eh_frame: computes the rule of one instruction. The CFA, the return address and the registers that
 // functions keep are followed; where another one is needed a backtrace ends.
+#include "platform/processor/processor.h"
 #include "unwind/rules/dwarf_reader.h"
 #include "unwind/rules/guess_x86_64.h"
 #include "unwind/rules/images.h"
@@ -321,8 +322,10 @@ static undead_rule rule_of_row(const row *current) {
   int64_t offset = current->cfa.offset;
   int64_t saved = rbp->where == SAVED_AT_CFA ? -(int64_t)rbp->offset : 0;
   if (rbp->where == SAVED_AT_RBP) saved = by_rbp ? offset - rbp->offset : -1;
-  // What follows a rule relies on this: slots are aligned and not (far) below the stack pointer.
-  if (offset < 8 || offset > (by_rbp ? MAX_RBP_OFFSET : UNDEAD_RULE_FIELD) || saved < 0 || saved > offset || ((offset | saved) & 7))
+  // What follows a rule relies on this: slots are aligned and not far below the stack pointer. Where a signal comes between the last
+  // pop and the return, the slot is below it: what is there stays, as in a function that saves rbp there without a push.
+  int64_t farthest = offset + (by_rbp ? 0 : UNDEAD_RED_ZONE);
+  if (offset < 8 || offset > (by_rbp ? MAX_RBP_OFFSET : UNDEAD_RULE_FIELD) || saved < 0 || saved > farthest || ((offset | saved) & 7))
     return special(UNDEAD_RULE_END);
   return undead_rule_make(by_rbp ? UNDEAD_RULE_BP : 0, (uint64_t)offset, (uint64_t)saved);
 }

@@ -159,6 +159,7 @@ static void compare(difference *found, uintptr_t *reference, uint32_t id, uintpt
 }
 
 static void watch(uint32_t id, uintptr_t pc) {
+  if (undead_record_mode != UNDEAD_RECORD_BACKTRACES) return;
   if (__atomic_fetch_add(&captured, 1, __ATOMIC_RELAXED) % interval != 0 || undead_thread.ignored) return;
   undead_thread.ignored++;
   difference *found = undead_map(sizeof *found);
