@@ -12,7 +12,7 @@
 #include "scan/blocks/isas.h"
 #include "scan/premises.h"
 #include "scan/view/view.h"
-#include "world/clock.h"
+#include "platform/system/clock.h"
 #include "world/crew.h"
 #include "world/helper.h"
 #include "world/world.h"

@@ -4,6 +4,7 @@
 // Hooks that once handed out blocks of the sample stay: only they can take such a block back.
 #include "undead_attach.h"
 #include "platform/memory/memory.h"
+#include "platform/system/clock.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/thread_state.h"
 #include "record/attached.h"
@@ -16,7 +17,6 @@
 #include "zombies/zombies.h"
 #include <errno.h>
 #include <signal.h>
-#include <time.h>
 
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *library);
 
@@ -42,12 +42,6 @@ static void after_fork_in_child(void) {
   undead_record_stop();
   undead_recording_since = 0;
   undead_record_after_fork_in_child();
-}
-
-static uint64_t nanoseconds(void) {
-  struct timespec now = {0};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static void answer(undead_record_request *request, const char *message) {
@@ -120,7 +114,7 @@ static int begin(undead_record_request *request) {
   if (request->depth > 0 && request->depth <= UNDEAD_DEPTH_LIMIT) undead_backtrace_depth = request->depth;
   if (request->zombie_rate) attach_signals();
   if (records) {
-    undead_recording_since = nanoseconds();
+    undead_recording_since = undead_wall_time();
     undead_record_start(mode_for(request));
   }
   request->places = (uint32_t)undead_attach_hooks();

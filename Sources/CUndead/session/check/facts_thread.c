@@ -1,6 +1,7 @@
 // The sources of facts run code of the program's layers, which may allocate, wait for a lock or crash: on an ordinary
 // thread, which is over before the scan begins or is left to itself.
 #include "platform/memory/memory.h"
+#include "platform/system/clock.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
 #include "session/stacks/stacks.h"
@@ -54,11 +55,7 @@ static bool create_facts_thread(pthread_t *thread, collection *collected) {
   return false;
 }
 
-static int64_t milliseconds(void) {
-  struct timespec now = {0};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
-}
+static int64_t milliseconds(void) { return (int64_t)(undead_now() / 1000000); }
 
 // False if the thread goes on without us.
 static bool wait_for_answer(pthread_t thread, collection *collected, int64_t patience) {

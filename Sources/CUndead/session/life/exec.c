@@ -7,8 +7,6 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-#define UNDEAD_PUBLIC __attribute__((visibility("default")))
-
 typedef int (*exec_function)(const char *, char *const *, char *const *);
 typedef int (*exec_inherit_function)(const char *, char *const *);
 typedef int (*fexec_function)(int, char *const *, char *const *);

@@ -225,21 +225,21 @@ static _Noreturn void end_process(int status) {
   for (;;) syscall(SYS_exit_group, status);
 }
 
-__attribute__((visibility("default"))) _Noreturn void _exit(int status) {
+UNDEAD_PUBLIC _Noreturn void _exit(int status) {
   note_unchecked_exit("the program ended by _exit()");
   exit_function next = UNDEAD_NEXT(next__exit, "_exit");
   if (next) next(status);
   end_process(status);
 }
 
-__attribute__((visibility("default"))) _Noreturn void _Exit(int status) {
+UNDEAD_PUBLIC _Noreturn void _Exit(int status) {
   note_unchecked_exit("the program ended by _Exit()");
   exit_function next = UNDEAD_NEXT(next__Exit, "_Exit");
   if (next) next(status);
   end_process(status);
 }
 
-__attribute__((visibility("default"))) _Noreturn void quick_exit(int status) {
+UNDEAD_PUBLIC _Noreturn void quick_exit(int status) {
   note_unchecked_exit("the program ended by quick_exit()");
   exit_function next = UNDEAD_NEXT(next_quick_exit, "quick_exit");
   if (next) next(status);

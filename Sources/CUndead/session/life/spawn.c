@@ -3,8 +3,6 @@
 #include "session/limits/limits.h"
 #include <spawn.h>
 
-#define UNDEAD_PUBLIC __attribute__((visibility("default")))
-
 typedef int (*spawn_function)(
     pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const *, char *const *);
 

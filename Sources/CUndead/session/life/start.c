@@ -1,5 +1,6 @@
 #include "undead.h"
 #include "platform/images/c_library.h"
+#include "platform/system/clock.h"
 #include "undead_instrument.h"
 #include "platform/memory/boundaries.h"
 #include "platform/system/environment.h"
@@ -26,7 +27,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 // Others ask for the table by weak references, which take nothing out of an archive: this one takes it along.
@@ -37,11 +37,6 @@ extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (
 static bool prepared;
 static bool was_in_charge;
 static int32_t mode_before;
-static void note_start_time(void) {
-  struct timespec now = {0};
-  clock_gettime(CLOCK_REALTIME, &now);
-  undead_session.start_time = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 // Nobody asks a process that records nothing for a snapshot.
 static void set_stage_of_work(void) {
@@ -54,7 +49,7 @@ static void adopt_child(void) {
   int saved_errno = errno;
   undead_session.forked_from = undead_session.id;
   undead_session.id = getpid();
-  note_start_time();
+  undead_session.start_time = undead_wall_time();
   undead_process_mark_again();
   // Forked without the handlers of fork: which blocks are its own is not known.
   if (!undead_registry_own_bit && !undead_is_single_threaded()) undead_registry_inherit();
@@ -204,7 +199,7 @@ void undead_session_prepare(void) {
   undead_session.calls = (undead_session_calls){adopt_child, leave, give_back_hooks};
   int saved_errno = errno;
   undead_session.loading_id = undead_session.id = getpid();
-  note_start_time();
+  undead_session.start_time = undead_wall_time();
   const undead_settings *settings = undead_settings_get();
   if (undead_is_preload && !settings->directory[0] && undead_hooks_are_passed_by()) {
     // Opened in a program that runs already, or in a copy of one: the caller asks for what it wants.

@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <unistd.h>
 
-#define UNDEAD_PUBLIC __attribute__((visibility("default")))
-
 typedef int (*setrlimit_function)(int, const struct rlimit *);
 typedef int (*getrlimit_function)(int, struct rlimit *);
 typedef int (*prlimit_function)(pid_t, int, const struct rlimit *, struct rlimit *);

@@ -18,8 +18,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#define UNDEAD_PUBLIC __attribute__((visibility("default")))
-
 typedef unsigned long word;
 typedef int (*prctl_function)(int, word, word, word, word);
 typedef long (*syscall_function)(long, word, word, word, word, word, word);

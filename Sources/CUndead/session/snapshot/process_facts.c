@@ -1,5 +1,6 @@
 #include "session/snapshot/snapshot.h"
 #include "platform/images/c_library.h"
+#include "platform/system/clock.h"
 #include "undead_attach.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
@@ -19,7 +20,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define ARGUMENT_BYTES (256u << 10)
@@ -121,10 +121,7 @@ static void add_premises(undead_process_facts *facts) {
 }
 
 static void add_times(undead_process_facts *facts) {
-  struct timespec now = {0};
-  clock_gettime(CLOCK_REALTIME, &now);
-  uint64_t start = undead_session_start_time();
-  uint64_t end = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  uint64_t start = undead_session_start_time(), end = undead_wall_time();
   add_seconds(facts, "startedAt", start);
   add_seconds(facts, "durationSeconds", end > start ? end - start : 0);
 }

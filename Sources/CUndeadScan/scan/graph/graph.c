@@ -6,7 +6,7 @@
 #include "scan/graph/graph_tables.h"
 #include "scan/graph/graph_walk.h"
 #include "scan/bodies/references.h"
-#include "world/clock.h"
+#include "platform/system/clock.h"
 #include <errno.h>
 #include <unistd.h>
 

@@ -4,7 +4,7 @@
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
 #include "scan/graph/graph_walk.h"
-#include "world/clock.h"
+#include "platform/system/clock.h"
 #include <string.h>
 
 enum { MOST_RECORDS = 64, MOST_NAME_BYTES = 64 };

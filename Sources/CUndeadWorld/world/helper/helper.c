@@ -1,7 +1,7 @@
 #include "world/helper.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
-#include "world/clock.h"
+#include "platform/system/clock.h"
 #include "world/helper/clone.h"
 #include "world/crew.h"
 #include "world/given.h"

@@ -1,6 +1,6 @@
 // Stops the threads with ptrace: no signal reaches the program, and sleeping system calls go on as if nothing happened.
 #include "record/gate.h"
-#include "world/clock.h"
+#include "platform/system/clock.h"
 #include "platform/memory/own_data.h"
 #include "world/threads/note.h"
 #include <errno.h>

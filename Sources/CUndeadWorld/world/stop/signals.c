@@ -6,7 +6,7 @@
 #include "platform/system/system_calls.h"
 #include "platform/system/time_limit.h"
 #include "record/gate.h"
-#include "world/clock.h"
+#include "platform/system/clock.h"
 #include "world/images.h"
 #include "world/proc_ids.h"
 #include "world/stop/saved_registers.h"

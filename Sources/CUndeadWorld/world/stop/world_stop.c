@@ -2,7 +2,7 @@
 #include "world/world.h"
 #include "platform/memory/own_data.h"
 #include "platform/system/environment.h"
-#include "world/clock.h"
+#include "platform/system/clock.h"
 #include "world/given.h"
 #include "world/threads/note.h"
 #include <string.h>
