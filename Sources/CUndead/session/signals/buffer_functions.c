@@ -100,8 +100,12 @@ void undead_buffer_attach(void) {
 #define READS_FROM(buffer, size) uses_buffer(buffer, size, KERNEL_READS, frame)
 
 UNDEAD_PUBLIC ssize_t read(int file, void *buffer, size_t size) { CALL(read, WRITES_TO(buffer, size), file, buffer, size); }
-UNDEAD_PUBLIC ssize_t write(int file, const void *buffer, size_t size) { CALL(write, READS_FROM(buffer, size), file, buffer, size); }
-UNDEAD_PUBLIC ssize_t pread(int file, void *buffer, size_t size, off_t at) { CALL(pread, WRITES_TO(buffer, size), file, buffer, size, at); }
+UNDEAD_PUBLIC ssize_t write(int file, const void *buffer, size_t size) {
+  CALL(write, READS_FROM(buffer, size), file, buffer, size);
+}
+UNDEAD_PUBLIC ssize_t pread(int file, void *buffer, size_t size, off_t at) {
+  CALL(pread, WRITES_TO(buffer, size), file, buffer, size, at);
+}
 UNDEAD_PUBLIC ssize_t pread64(int file, void *buffer, size_t size, off64_t at) {
   CALL(pread64, WRITES_TO(buffer, size), file, buffer, size, at);
 }
