@@ -164,7 +164,7 @@ typedef struct {
   undead_known_saves saves[UNDEAD_KNOWN_SAVES];
   undead_known_callers callers[UNDEAD_KNOWN_CALLERS + 1];
   _Alignas(64) uint8_t memo_bytes[UNDEAD_MEMO_BYTES];
-  _Alignas(64) uint8_t room[UNDEAD_ROOM_BYTES];   // a stack (unwind/capture/room_x86_64.h); the last, so that its end is far from here
+  _Alignas(64) uint8_t room[UNDEAD_ROOM_BYTES];   // a stack (unwind/capture/cache_pool.h); the last, so that its end is far from here
 } undead_unwind_cache;
 
 // The words that a walk read, to know whether another one would find the same.

@@ -50,11 +50,11 @@ struct undead_marker {
   // Bits to set in the word of a marked block, or NULL. Not asked about objects of plain classes (scan/bodies/plain.h).
   uint32_t (*note)(undead_marker *marker, uintptr_t block, size_t size, const undead_body *body);
   undead_worklist doubted;
-  undead_worklist *reasons;    // NULL, or where to note why blocks that the counts gave up are garbage (scan/counts/certainty.h)
+  undead_worklist *reasons;    // NULL, or where to note why blocks that the counts gave up are garbage (scan/counts/counts.h)
   bool doubts_all;             // not what is named is doubted, but all that was not marked
   undead_worklist waiting;
   uint32_t threads;            // that may mark together what many blocks lead to; only without `except`, `within` and `cut`
-  void (*together)(undead_marker *marker);   // how they do (mark_together.h), where there are several
+  void (*together)(undead_marker *marker);   // how they do, where there are several
   undead_pool *pool;           // while they do, else NULL
   bool is_first;               // of them: this one looks at what only one may
   undead_worklist for_first;   // blocks that it is to look at

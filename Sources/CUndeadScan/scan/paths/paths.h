@@ -15,7 +15,7 @@ typedef struct {
   uint32_t *path_of;             // for each target: index of its path, UINT32_MAX if there is none
   uintptr_t *first_block;        // for each path: the block that the root holds
   undead_step_place *places;     // for each step of the result, until the edges are known
-  undead_worklist outlived;      // blocks of sets with a target that should be gone, which nobody else owns (scan/counts/outlived.h)
+  undead_worklist outlived;      // blocks of sets with a target that should be gone, which nobody else owns (scan/counts/counts.h)
   undead_worklist cycles;        // blocks of cycles of targets that somebody owns as well
 } undead_pathfinder;
 

@@ -38,7 +38,7 @@ typedef struct {
   int32_t tid;
   uint8_t kind;        // undead_root_kind
   bool weak;           // may hold what is no longer in use: alone it keeps nothing alive that the counts explain
-  bool doubtful;       // likewise, but not certainly: it keeps alive what it names (scan/counts/closed.h)
+  bool doubtful;       // likewise, but not certainly: it keeps alive what it names (scan/counts/counts.h)
 } undead_root;
 
 typedef struct {
