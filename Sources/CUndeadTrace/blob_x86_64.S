@@ -1,5 +1,5 @@
 #include "undead_supported.h"
-#if UNDEAD_SUPPORTED && defined(__x86_64__)
+#if UNDEAD_SUPPORTED
 // An allocator that only goes forward, for a process with one thread that is thrown away afterwards.
 //
 // Blocks look to the C library as those that it mapped itself (size in the word before, bit 1 set), so that their size

@@ -8,7 +8,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#if defined(__x86_64__)
 
 // All of it lies in one function in a section of its own, calls nothing but what it is given, and has no constants in
 // other sections.
@@ -108,12 +107,4 @@ const uint8_t *undead_live_code(size_t *size) {
   return __start_undead_live;
 }
 
-#else
-
-const uint8_t *undead_live_code(size_t *size) {
-  *size = 0;
-  return NULL;
-}
-
-#endif
 #endif

@@ -30,7 +30,6 @@ int undead_trace_read_word(pid_t pid, uint64_t address) {
   return process_vm_readv(pid, &here, 1, &there, 1, 0) < 0 ? -errno : 0;
 }
 
-#if defined(__x86_64__)
 
 extern const uint8_t undead_blob_start[], undead_blob_end[], undead_blob_malloc[], undead_blob_calloc[],
   undead_blob_realloc[], undead_blob_free[], undead_blob_memalign[], undead_blob_posix_memalign[], undead_blob_zero[],
@@ -50,19 +49,6 @@ size_t undead_trace_blob_offset(undead_trace_entry entry) {
   return (size_t)(entries[entry] - undead_blob_start);
 }
 
-#else
-
-const uint8_t *undead_trace_blob(size_t *size) {
-  *size = 0;
-  return NULL;
-}
-
-size_t undead_trace_blob_offset(undead_trace_entry entry) {
-  (void)entry;
-  return 0;
-}
-
-#endif
 
 size_t undead_trace_blob_data(void) {
   return 4096;

@@ -7,7 +7,6 @@
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
 #include "runtime/abi.h"
-#include "runtime/captures/capture_form.h"
 #include "runtime/captures/captures.h"
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/names/naming.h"

@@ -5,7 +5,7 @@
 #define _GNU_SOURCE
 #include "undead_test_session.h"
 #include "session/sections/facts.h"
-#include "session/signals/guard.h"
+#include "session/signals/signals.h"
 #include <sched.h>
 #include <signal.h>
 #include "platform/memory/thread_state.h"

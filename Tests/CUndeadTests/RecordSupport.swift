@@ -9,7 +9,7 @@ enum Recorder {
   /// The sources, with the definition that makes recording begin at the first allocation.
   private static let sources: [String] =
     InstrumentSources.Layer.platform.units + InstrumentSources.Layer.record.units
-    + [fixtures.appending(path: "record/preload.c").path]
+    + ["record/preload.c", "record/compare.c"].map { fixtures.appending(path: $0).path }
 
   /// As on a system whose C library has nothing that is newer than 2.26 (`platform/images/c_library.c`).
   static let old = "-O0, old C library"

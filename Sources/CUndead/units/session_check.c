@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "session/check/candidates.c"
 #include "session/check/check.c"
 #include "session/check/facts_thread.c"
@@ -8,3 +10,4 @@
 #include "session/check/refute.c"
 #include "session/check/survivors.c"
 #include "session/check/thread_backtrace.c"
+#endif

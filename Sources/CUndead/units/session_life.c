@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "session/life/exec.c"
 #include "session/life/exit.c"
 #include "session/life/generations.c"
@@ -8,3 +10,4 @@
 #include "session/life/spawn.c"
 #include "session/life/start.c"
 #include "session/life/stubs_x86_64.c"
+#endif

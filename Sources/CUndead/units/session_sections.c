@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "session/sections/census_section.c"
 #include "session/sections/facts.c"
 #include "session/sections/heap_malloc.c"
@@ -8,3 +10,4 @@
 #include "session/sections/snapshot_facts.c"
 #include "session/sections/snapshot_sections.c"
 #include "session/sections/snapshot_tables.c"
+#endif

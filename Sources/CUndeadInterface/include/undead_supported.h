@@ -1,17 +1,9 @@
-// Whether the instrument is compiled: it knows one kernel, one processor and one C library. Everywhere else each file of
+// Whether the instrument is compiled: it knows one kernel, one processor and one C library. Everywhere else each unit of
 // it is empty, and `CUndead/session/interface/unsupported.c` answers in its place (Documentation/platforms.md). This is the only
 // place that decides.
 #pragma once
 
-#if defined(UNDEAD_PORT_ARM64) && defined(__aarch64__)   // to compile what there is for it: Documentation/platforms.md
-#define UNDEAD_PROCESSOR_KNOWN 1
-#elif defined(__x86_64__)
-#define UNDEAD_PROCESSOR_KNOWN 1
-#else
-#define UNDEAD_PROCESSOR_KNOWN 0
-#endif
-
-#if defined(__linux__) && UNDEAD_PROCESSOR_KNOWN && defined(__LP64__) && !defined(UNDEAD_WITHOUT_INSTRUMENT)
+#if defined(__linux__) && defined(__x86_64__) && defined(__LP64__) && !defined(UNDEAD_WITHOUT_INSTRUMENT)
 // glibc alone has this header: no other macro shows before one of the C library's own headers was included.
 #if __has_include(<gnu/libc-version.h>)
 #define UNDEAD_SUPPORTED 1

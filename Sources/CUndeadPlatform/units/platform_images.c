@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "platform/images/c_library.c"
 #include "platform/images/exports.c"
 #include "platform/images/files.c"
@@ -5,3 +7,4 @@
 #include "platform/images/imports.c"
 #include "platform/images/modules.c"
 #include "platform/images/symbols.c"
+#endif

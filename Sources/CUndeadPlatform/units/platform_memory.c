@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "platform/memory/boundaries.c"
 #include "platform/memory/index_map.c"
 #include "platform/memory/memory.c"
@@ -6,3 +8,4 @@
 #include "platform/memory/reserve.c"
 #include "platform/memory/sort.c"
 #include "platform/memory/thread_state.c"
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "platform/system/copy_memory.c"
 #include "platform/system/environment.c"
 #include "platform/system/own_file.c"
@@ -9,3 +11,4 @@
 #include "platform/system/text.c"
 #include "platform/system/thread_slots.c"
 #include "platform/system/time_limit.c"
+#endif

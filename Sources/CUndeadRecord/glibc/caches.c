@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // What threads keep of what they freed (tcache). The place of the table is found where all that it lists are blocks of the right size.
 #include "glibc/heap_internal.h"
 #include "platform/maps/maps.h"
@@ -104,4 +102,3 @@ undead_glibc_result undead_glibc_take_caches(undead_glibc_heap *heap, uintptr_t 
   heap->blocks -= walk.kept + walk.tables;
   return UNDEAD_GLIBC_OK;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "glibc/heap.h"
 #include "glibc/heap_internal.h"
 #include "platform/maps/maps.h"
@@ -96,4 +94,3 @@ void undead_glibc_start_again(undead_glibc_heap *heap) {
   heap->area_count = heap->kept_count = heap->arenas = heap->heaps = heap->mapped = heap->caches = 0;
   heap->blocks = heap->free_chunks = heap->cached = 0;
 }
-#endif

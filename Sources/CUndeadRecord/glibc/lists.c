@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The lists of free chunks that arenas have: bins, and fast bins up to glibc 2.42.
 #include "glibc/heap_internal.h"
 #include "platform/maps/maps.h"
@@ -55,4 +53,3 @@ undead_glibc_result undead_glibc_take_lists(undead_glibc_heap *heap, const undea
   }
   return UNDEAD_GLIBC_OK;
 }
-#endif

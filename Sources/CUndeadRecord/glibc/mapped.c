@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Chunks that have a mapping of their own. Nothing lists them, but malloc counts them and their bytes: all are found, or an
 // error says that they are not. Numbers in other memory may look like their headers, so more may be found than there are:
 // then those count that border on others, with the largest of the rest; or they are looked for in fewer places.
@@ -305,4 +303,3 @@ undead_glibc_result undead_glibc_take_mapped(undead_glibc_heap *heap, uintptr_t 
            first_bytes, first_count);
   return UNDEAD_GLIBC_UNSETTLED;
 }
-#endif

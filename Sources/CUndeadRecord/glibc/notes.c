@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // What the files that read glibc's tables note: areas of the heap, and what the registry says of a chunk.
 #include "glibc/heap_internal.h"
 #include "platform/memory/memory.h"
@@ -49,4 +47,3 @@ void undead_glibc_note_free(uintptr_t block) {
 }
 
 void undead_glibc_forget(uintptr_t block) { *undead_registry_slot(block) = 0; }
-#endif

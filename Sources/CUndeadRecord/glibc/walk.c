@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Memory that arenas have from the system, chunk by chunk.
 #include "glibc/heap_internal.h"
 #include "platform/maps/maps.h"
@@ -186,4 +184,3 @@ undead_glibc_result undead_glibc_take_heaps(undead_glibc_heap *heap, const undea
   }
   return undead_glibc_fail(heap, UNDEAD_GLIBC_UNSETTLED, "the heaps of an arena of malloc's do not lead to each other", at);
 }
-#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "record/blocks/avoid.c"
 #include "record/blocks/generations.c"
 #include "record/blocks/recent.c"
@@ -5,3 +7,4 @@
 #include "record/blocks/sample_table.c"
 #include "record/blocks/sparse.c"
 #include "record/blocks/claims.c"
+#endif

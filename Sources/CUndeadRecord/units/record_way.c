@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "record/way/abandoned.c"
 #include "record/way/block_source.c"
 #include "record/way/free_filter.c"
@@ -5,3 +7,4 @@
 #include "record/way/stacks_wanted.c"
 #include "record/way/way.c"
 #include "record/way/gate.c"
+#endif

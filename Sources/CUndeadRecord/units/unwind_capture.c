@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "unwind/capture/async_callers.c"
 #include "unwind/capture/backtrace.c"
 #include "unwind/capture/cache_pool.c"
@@ -8,3 +10,4 @@
 #include "unwind/capture/room_x86_64.c"
 #include "unwind/capture/site_x86_64.c"
 #include "unwind/capture/walk_x86_64.c"
+#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Objects that are watched without being kept alive: an unowned reference keeps their header.
 #include "undead_objects.h"
 
@@ -18,4 +16,3 @@ void undead_object_let_go(const void *object) {
 }
 
 bool undead_object_is_alive(const void *object) { return swift_isDeallocating && !swift_isDeallocating((void *)object); }
-#endif

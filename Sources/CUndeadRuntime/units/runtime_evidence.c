@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "runtime/evidence/buffer_use.c"
 #include "runtime/evidence/enum_tags.c"
 #include "runtime/evidence/evidence.c"
@@ -6,3 +8,4 @@
 #include "runtime/evidence/named_fields.c"
 #include "runtime/evidence/storage_layout.c"
 #include "runtime/evidence/variables.c"
+#endif

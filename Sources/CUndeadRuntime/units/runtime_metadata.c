@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "runtime/metadata/classify.c"
 #include "runtime/metadata/descriptors.c"
 #include "runtime/metadata/fields.c"
@@ -6,3 +8,4 @@
 #include "runtime/metadata/runtime.c"
 #include "runtime/metadata/simple_names.c"
 #include "runtime/metadata/types.c"
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "runtime/names/async_loops.c"
 #include "runtime/names/edges.c"
 #include "runtime/names/elements.c"
@@ -7,3 +9,4 @@
 #include "runtime/names/owner_fields.c"
 #include "runtime/names/type_names.c"
 #include "runtime/names/values.c"
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "runtime/premises/premises.c"
 #include "runtime/premises/premises_contexts.c"
 #include "runtime/premises/premises_foundation.c"
@@ -7,3 +9,4 @@
 #include "runtime/premises/premises_storage.c"
 #include "runtime/premises/premises_tasks.c"
 #include "runtime/premises/premises_types.c"
+#endif

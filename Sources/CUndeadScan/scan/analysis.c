@@ -1,15 +1,10 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/analysis.h"
 #include "record/avoid.h"
-#include "scan/counts/certainty.h"
-#include "scan/census.h"
 #include "scan/counts/counts.h"
+#include "scan/census.h"
 #include "scan/graph/graph_walk.h"
 #include "scan/bodies/held.h"
-#include "scan/mark/switched.h"
-#include "scan/mark/mark_together.h"
-#include "scan/mark/unsure.h"
+#include "scan/mark/mark.h"
 #include "world/crew.h"
 
 bool undead_analysis_open(undead_analysis *analysis, const undead_scan_options *options) {
@@ -109,4 +104,3 @@ bool undead_analysis_run(undead_analysis *analysis, undead_storage *storage, und
   undead_graph_write(options->graph, bodies, view, world, options);
   return true;
 }
-#endif

@@ -1,7 +1,7 @@
 // The steps of a scan that only read the view: references and marks, counts, suspects, paths, findings. Each works on what the
 // one before it left: marks in the registry's words, then lists in the storage.
 #pragma once
-#include "scan/counts/closed.h"
+#include "scan/counts/counts.h"
 #include "scan/view/collect.h"
 #include "scan/mark/mark.h"
 #include "scan/paths/paths.h"

@@ -1,9 +1,7 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/memory/memory.h"
 #include "runtime/abi.h"
 #include "scan/analysis.h"
-#include "scan/paths/owners.h"
+#include "scan/paths/paths.h"
 
 // What the functions below work on.
 typedef struct {
@@ -172,4 +170,3 @@ bool undead_findings_explain(undead_analysis *analysis, undead_storage *storage,
   list_suspect_nodes(&self);
   return true;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/maps/holes.h"
 #include "platform/maps/inheritance.h"
 #include "platform/maps/maps.h"
@@ -14,7 +12,7 @@
 #include "scan/blocks/isas.h"
 #include "scan/premises.h"
 #include "scan/view/view.h"
-#include "world/clock.h"
+#include "platform/system/clock.h"
 #include "world/crew.h"
 #include "world/helper.h"
 #include "world/world.h"
@@ -294,7 +292,6 @@ static void run(scan_job *job) {
 }
 
 void undead_scan_called_from(undead_scan_options *options, const void *frame) {
-#if defined(__x86_64__)
   enum { SAVED_REGISTER_BYTES = 48 };
   const uintptr_t *words = frame;   // the caller's rbp, then the return address
   options->caller_tid = (int32_t)syscall(SYS_gettid);
@@ -302,9 +299,6 @@ void undead_scan_called_from(undead_scan_options *options, const void *frame) {
   options->caller_registers[1] = words[0];
   options->caller_pc = words[1];
   options->caller_frame = (uintptr_t)(words + 2);
-#else
-  (void)options, (void)frame;
-#endif
 }
 
 undead_scan_result *undead_scan(const undead_scan_options *options) {
@@ -329,4 +323,3 @@ undead_scan_result *undead_scan(const undead_scan_options *options) {
 void undead_scan_free(undead_scan_result *result) {
   if (result) undead_storage_close((undead_storage *)result);
 }
-#endif

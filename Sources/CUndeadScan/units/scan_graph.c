@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/graph/contents.c"
 #include "scan/graph/graph.c"
 #include "scan/graph/graph_roots.c"
@@ -6,3 +8,4 @@
 #include "scan/graph/ranks.c"
 #include "scan/graph/stack_words.c"
 #include "scan/graph/stream.c"
+#endif

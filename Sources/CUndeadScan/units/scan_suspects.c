@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/suspects/dead_owners.c"
 #include "scan/suspects/framework_edges.c"
 #include "scan/suspects/idle_words.c"
@@ -7,3 +9,4 @@
 #include "scan/suspects/suspect_handlers.c"
 #include "scan/suspects/suspect_owners.c"
 #include "scan/suspects/suspects.c"
+#endif

@@ -1,4 +1,7 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "scan/view/census.c"
 #include "scan/view/collect.c"
 #include "scan/view/storage.c"
 #include "scan/view/view.c"
+#endif

@@ -1,25 +1,22 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Recording that is put into a program that runs. Nothing of a session is here: no thread, no signal handler (but that of zombies),
 // no file. What was recorded is read in a copy of the program's memory, the log of zombies in that itself.
 //
 // Hooks that once handed out blocks of the sample stay: only they can take such a block back.
 #include "undead_attach.h"
 #include "platform/memory/memory.h"
+#include "platform/system/clock.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/thread_state.h"
 #include "record/attached.h"
 #include "record/mode.h"
 #include "record/sample.h"
-#include "session/signals/buffer_functions.h"
-#include "session/signals/signal_functions.h"
+#include "session/signals/signals.h"
 #include "session/state/session.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include "unwind/settings.h"
 #include "zombies/zombies.h"
 #include <errno.h>
 #include <signal.h>
-#include <time.h>
 
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *library);
 
@@ -45,12 +42,6 @@ static void after_fork_in_child(void) {
   undead_record_stop();
   undead_recording_since = 0;
   undead_record_after_fork_in_child();
-}
-
-static uint64_t nanoseconds(void) {
-  struct timespec now = {0};
-  clock_gettime(CLOCK_REALTIME, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
 static void answer(undead_record_request *request, const char *message) {
@@ -123,7 +114,7 @@ static int begin(undead_record_request *request) {
   if (request->depth > 0 && request->depth <= UNDEAD_DEPTH_LIMIT) undead_backtrace_depth = request->depth;
   if (request->zombie_rate) attach_signals();
   if (records) {
-    undead_recording_since = nanoseconds();
+    undead_recording_since = undead_wall_time();
     undead_record_start(mode_for(request));
   }
   request->places = (uint32_t)undead_attach_hooks();
@@ -193,4 +184,3 @@ int undead_record_release(undead_record_request *request) {
   undead_thread.ignored--;
   return UNDEAD_RECORD_DONE;
 }
-#endif

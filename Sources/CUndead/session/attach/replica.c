@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/attach/replica.h"
 #include "platform/images/c_library.h"
 #include "platform/images/files.h"
@@ -11,11 +9,11 @@
 #include "record/attached.h"
 #include "runtime/layout.h"
 #include "scan/graph.h"
-#include "session/signals/guard.h"
+#include "session/signals/signals.h"
 #include "session/snapshot/snapshot.h"
 #include "session/state/process.h"
 #include "session/state/state_file.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -149,4 +147,3 @@ int undead_replica_main(undead_replica_request *asked) {
   if (!undead_record_in_copy()) return fail(UNDEAD_REPLICA_ALLOCATOR_BUSY, "a thread was recording a backtrace", NULL);
   return run();
 }
-#endif

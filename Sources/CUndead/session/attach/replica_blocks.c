@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The blocks of a program that was not recorded.
 #include "glibc/heap.h"
 #include "platform/images/c_library.h"
@@ -12,7 +10,7 @@
 #include "platform/processor/thread_storage.h"
 #include "record/registry.h"
 #include "session/attach/replica.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include "world/helper.h"
 #include "zombies/zombies.h"
 #include <dlfcn.h>
@@ -63,10 +61,7 @@ static bool list_threads(const undead_replica_request *request) {
 
 static void tell(undead_replica_request *request, const char *what, const char *detail) {
   undead_text text = undead_text_in(request->message, sizeof(request->message));
-  undead_text_add(&text, what);
-  undead_text_add(&text, detail);
-  undead_text_add(&text, "; glibc ");
-  undead_text_add(&text, gnu_get_libc_version());
+  undead_text_join(&text, what, detail, "; glibc ", gnu_get_libc_version());
 }
 
 // Without locks, as in a program with one thread, only an instruction in libc's code says that somebody is at work there.
@@ -139,4 +134,3 @@ undead_replica_end undead_replica_find_blocks(undead_replica_request *request) {
   tell(request, "the allocator is not understood: ", heap.message);
   return !heap.ended && is_somebody_in_libc(request) ? UNDEAD_REPLICA_ALLOCATOR_BUSY : UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Words that the program's memory does not have where a scan looks for them.
 #include "platform/maps/inheritance.h"
 #include "platform/maps/maps.h"
@@ -79,4 +77,3 @@ bool undead_replica_find_words(const undead_replica_request *request, undead_giv
   if (!(request->flags & UNDEAD_REPLICA_COMPLETE) && lacks_memory()) world->held_known = false;
   return true;
 }
-#endif

@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "session/buffers/output.h"
+#include "session/buffers/buffers.h"
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -74,4 +72,3 @@ uint64_t undead_output_checksum(undead_output *output, uint64_t offset) {
   }
   return sum;
 }
-#endif

@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 
 void undead_text_copy(char *buffer, size_t size, const char *string) {
   undead_text text = undead_text_in(buffer, size);
@@ -17,4 +15,3 @@ bool undead_text_parse(const char *string, int64_t *number) {
   *number = value;
   return true;
 }
-#endif

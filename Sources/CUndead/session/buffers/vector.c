@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "session/buffers/vector.h"
+#include "session/buffers/buffers.h"
 #include "platform/memory/memory.h"
 #include <string.h>
 
@@ -30,4 +28,3 @@ void undead_vector_free(undead_vector *vector) {
   if (vector->bytes) undead_unmap(vector->bytes, vector->capacity);
   *vector = (undead_vector){0};
 }
-#endif

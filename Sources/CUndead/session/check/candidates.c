@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "session/check/candidates.h"
+#include "session/check/check.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -130,4 +128,3 @@ bool undead_may_be_leak(uintptr_t block, uint32_t backtrace) {
   // Of the rest a look reports what is of Swift code; what the runtime keeps for itself, such as its tables of types, is not.
   return object || (made.direct && undead_graph_is_raw_of_swift(backtrace));
 }
-#endif

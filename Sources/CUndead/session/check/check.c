@@ -1,7 +1,6 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/check/check.h"
 #include "platform/images/c_library.h"
+#include "platform/system/clock.h"
 #include "platform/images/image_pages.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
@@ -9,20 +8,15 @@
 #include "platform/system/time_limit.h"
 #include "runtime/layout.h"
 #include "scan/premises.h"
-#include "session/stacks/calls.h"
-#include "session/snapshot/census_file.h"
+#include "session/stacks/stacks.h"
+#include "session/snapshot/snapshot.h"
 #include "session/sections/facts.h"
-#include "session/signals/final_signal.h"
-#include "session/signals/guard.h"
-#include "session/check/refute.h"
-#include "session/limits/sandbox.h"
+#include "session/signals/signals.h"
+#include "session/limits/limits.h"
 #include "session/state/process.h"
 #include "session/state/settings.h"
-#include "session/snapshot/snapshot.h"
 #include "session/state/state_file.h"
-#include "session/state/swift_presence.h"
-#include "session/check/held_scopes.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include "world/descriptors.h"
 #include "world/world.h"
 #include <errno.h>
@@ -53,25 +47,19 @@ static void set_phase(uint32_t value) {
   syscall(SYS_futex, &phase, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-static int64_t seconds(void) {
-  struct timespec now = {0};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec;
-}
-
 // Waits until the phase is none of `first` and `second`; false after too long without progress.
 static bool wait_while(uint32_t first, uint32_t second) {
   uint64_t activity = undead_state_activity();
-  int64_t since = seconds();
+  int64_t since = undead_seconds_now();
   uint32_t now;
   while ((now = __atomic_load_n(&phase, __ATOMIC_ACQUIRE)) == first || now == second) {
     struct timespec slice = {.tv_sec = 1};
     syscall(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, now, &slice, NULL, 0);
     if (undead_state_activity() != activity) {
       activity = undead_state_activity();
-      since = seconds();
+      since = undead_seconds_now();
     }
-    if (seconds() - since > undead_scan_limit_seconds() + MORE_SECONDS) return false;
+    if (undead_seconds_now() - since > undead_scan_limit_seconds() + MORE_SECONDS) return false;
   }
   return true;
 }
@@ -112,8 +100,8 @@ void undead_check_release(undead_check *check) {
 void undead_check_before_fork(void) {
   __atomic_add_fetch(&forks_under_way, 1, __ATOMIC_SEQ_CST);
   if (__atomic_load_n(&phase, __ATOMIC_SEQ_CST) != RUNNING) return;
-  int64_t deadline = seconds() + FORK_PATIENCE_SECONDS;
-  while (__atomic_load_n(&phase, __ATOMIC_SEQ_CST) == RUNNING && seconds() <= deadline) {
+  int64_t deadline = undead_seconds_now() + FORK_PATIENCE_SECONDS;
+  while (__atomic_load_n(&phase, __ATOMIC_SEQ_CST) == RUNNING && undead_seconds_now() <= deadline) {
     struct timespec slice = {.tv_nsec = 100000000};
     syscall(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, RUNNING, &slice, NULL, 0);
   }
@@ -210,9 +198,7 @@ static void note_crash(undead_check *check, int signal) {
   undead_text text = undead_text_in(check->message, sizeof(check->message));
   undead_text_add(&text, "the search for leaks crashed with signal ");
   undead_text_number(&text, signal);
-  undead_text_add(&text, " while ");
-  undead_text_add(&text, undead_state_get()->step);
-  undead_text_add(&text, ": objects or types of the program may be damaged");
+  undead_text_join(&text, " while ", undead_state_get()->step, ": objects or types of the program may be damaged");
   check->succeeded = false;
   undead_symbols_forget();
   undead_snapshot_discard();
@@ -314,4 +300,3 @@ bool undead_check_wait(undead_check *check) {
   undead_text_copy(check->message, sizeof(check->message), "the search for leaks made no progress any more");
   return false;
 }
-#endif

@@ -1,13 +1,12 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The sources of facts run code of the program's layers, which may allocate, wait for a lock or crash: on an ordinary
 // thread, which is over before the scan begins or is left to itself.
 #include "platform/memory/memory.h"
+#include "platform/system/clock.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
-#include "session/stacks/calls.h"
+#include "session/stacks/stacks.h"
 #include "session/sections/facts.h"
-#include "session/signals/guard.h"
+#include "session/signals/signals.h"
 #include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
@@ -56,11 +55,7 @@ static bool create_facts_thread(pthread_t *thread, collection *collected) {
   return false;
 }
 
-static int64_t milliseconds(void) {
-  struct timespec now = {0};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
-}
+static int64_t milliseconds(void) { return (int64_t)(undead_now() / 1000000); }
 
 // False if the thread goes on without us.
 static bool wait_for_answer(pthread_t thread, collection *collected, int64_t patience) {
@@ -126,4 +121,3 @@ undead_facts *undead_facts_gather(int64_t patience) {
 void undead_facts_release(undead_facts *facts) {
   if (facts) discard((collection *)facts);
 }
-#endif

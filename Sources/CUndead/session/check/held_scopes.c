@@ -1,7 +1,5 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Which scopes of a test threads still worked in when the last check looked.
-#include "session/check/held_scopes.h"
+#include "session/check/check.h"
 #include "platform/memory/own_data.h"
 #include "undead_assertions.h"
 #include <string.h>
@@ -19,4 +17,3 @@ uint32_t undead_scopes_held_by_threads(uint32_t *scopes, uint32_t max) {
   memcpy(scopes, held_scopes, count * sizeof(*scopes));
   return count;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // What runs on a thread, and which scope started it. Nothing says who started a thread, but the block that libdispatch runs, and the Thread
 // that Foundation runs, are released after the call: the thread's stack names them until then. It may name others, too, by stale words.
 // So the scope is known if all blocks, or all Threads, that the stack names were allocated in one scope.
@@ -10,8 +8,7 @@
 #include "platform/memory/own_data.h"
 #include "record/registry.h"
 #include "runtime/abi.h"
-#include "session/check/left_work.h"
-#include "session/check/thread_backtrace.h"
+#include "session/check/check.h"
 #include "undead_assertions.h"
 #include "undead_scopes.h"
 #include <errno.h>
@@ -89,4 +86,3 @@ bool undead_left_thread(int32_t tid, undead_left_work *work) {
   undead_unlock_checks();
   return found;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // What a scope started and has not ended: tasks, timers and calls of libdispatch; threads are in left_threads.c. It looks at the records of
 // blocks and at a few words of each, read by the kernel: the program runs meanwhile, and may free them.
 #include "platform/maps/maps.h"
@@ -9,7 +7,7 @@
 #include "record/scopes.h"
 #include "runtime/abi.h"
 #include "runtime/layout.h"
-#include "session/check/left_work.h"
+#include "session/check/check.h"
 #include "undead_assertions.h"
 #include "undead_backtraces.h"
 #include "unwind/backtrace.h"
@@ -140,5 +138,3 @@ bool undead_left_module_of(uintptr_t address, undead_left_module *module) {
   *module = (undead_left_module){found->low, found->high, found->bias, found->toolchain, found->path, found->build_id};
   return true;
 }
-
-#endif

@@ -1,16 +1,14 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Checks that nobody asked for and that write nothing: each compares its leaks with those of the checks before (refute.h), so that
 // any program becomes a test of the instrument. For scripts/check/refute.
 #include "platform/images/c_library.h"
-#include "session/check/refute.h"
+#include "session/check/check.h"
 #include "undead_assertions.h"
 #include "platform/system/environment.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/thread_state.h"
 #include "session/state/process.h"
 #include "session/state/settings.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include <signal.h>
 #include <time.h>
 
@@ -47,4 +45,3 @@ void undead_recheck_begin(void) {
   undead_call_on_thread(check_again_and_again, NULL);
   undead_change_signal_mask(SIG_SETMASK, &before, NULL);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // An oracle that knows nothing of the program: a leak is never freed, and nothing ever leads to it again. So each check compares its
 // leaks with those of the checks before (the claims). A claim that is not among them was wrong then, or is wrong now:
 //
@@ -11,14 +9,15 @@
 // What the program frees between two checks the free filter sees (claims.c). Runs on the check's thread, as the program runs.
 // A weak or unowned reference outside of the leaks may bring back what it leads to, and all that this holds: a program may keep
 // objects by those alone. Such claims are only counted as revived.
-#include "session/check/refute.h"
+#include "session/check/check.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
+#include "platform/memory/sort.h"
 #include "record/claims.h"
 #include "record/mode.h"
 #include "record/registry.h"
 #include "runtime/layout.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include <string.h>
 
 enum {
@@ -54,13 +53,8 @@ void undead_refute_prepare(undead_check *check) {
 // MARK: Comparing
 
 static const undead_node *node_at(const undead_scan_result *result, uintptr_t block) {
-  uint32_t low = 0, high = result->node_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (result->nodes[middle].address < block) low = middle + 1;
-    else high = middle;
-  }
-  return low < result->node_count && result->nodes[low].address == block ? &result->nodes[low] : NULL;
+  size_t place = undead_place_of(result->nodes, result->node_count, sizeof *result->nodes, block);
+  return place < result->node_count ? &result->nodes[place] : NULL;
 }
 
 // Not if sampled blocks have no words while the program runs.
@@ -90,8 +84,7 @@ static void add_root(undead_text *text, const undead_scan_result *result, const 
 static void add_node(undead_text *text, const undead_scan_result *result, uint32_t node) {
   char name[256];
   undead_name_node(result, node, name, sizeof name);
-  undead_text_add(text, " -> ");
-  undead_text_add(text, name);
+  undead_text_join(text, " -> ", name);
 }
 
 static void describe_path(const undead_scan_result *result, const undead_path *path, char *buffer, size_t size) {
@@ -106,8 +99,7 @@ static void describe_path(const undead_scan_result *result, const undead_path *p
     undead_edge_name name;
     uint32_t edge = result->steps[path->first_step + i];
     undead_name_edge(result, edge, &name);
-    undead_text_add(&text, name.label[0] ? "." : "");
-    undead_text_add(&text, name.label);
+    undead_text_join(&text, name.label[0] ? "." : "", name.label);
     add_node(&text, result, result->edges[edge].to);
   }
 }
@@ -250,4 +242,3 @@ void undead_refute_compare(undead_check *check, undead_scan_result *result) {
   undead_unmap(targets, target_bytes);
   targets = NULL;
 }
-#endif

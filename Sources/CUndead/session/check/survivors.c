@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Whether a test left anything behind, from the records of blocks alone.
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -7,7 +5,6 @@
 #include "undead_assertions.h"
 #include "record/registry.h"
 #include "record/scopes.h"
-#include "session/check/candidates.h"
 #include "session/check/check.h"
 #include <errno.h>
 #include <string.h>
@@ -73,4 +70,3 @@ bool undead_scope_may_have_leaks(uint32_t scope, uint32_t mark, const void *hold
   errno = saved_errno;
   return may_have;
 }
-#endif

@@ -1,18 +1,14 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The backtrace of a running thread, and the blocks that its stack names. A helper process traces it: a signal would end its sleep or its
 // wait early.
-#include "session/check/thread_backtrace.h"
+#include "session/check/check.h"
 #include "record/mode.h"
 #include "record/registry.h"
-#include "session/check/check.h"
 #include "unwind/settings.h"
 #include "unwind/walk_x86_64.h"
 #include "world/helper.h"
 #include "world/world.h"
 #include <errno.h>
 
-#if defined(__x86_64__)
 
 #define SECONDS 5
 
@@ -83,14 +79,5 @@ uint32_t undead_thread_look(int32_t tid, uintptr_t *frames, uint32_t max, undead
   return count;
 }
 
-#else
-
-uint32_t undead_thread_look(int32_t tid, uintptr_t *frames, uint32_t max, undead_named_blocks *named) {
-  (void)tid, (void)frames, (void)max, (void)named;
-  return 0;
-}
-
-#endif
 
 uint32_t undead_thread_backtrace(int32_t tid, uintptr_t *frames, uint32_t max) { return undead_thread_look(tid, frames, max, NULL); }
-#endif

@@ -1,12 +1,10 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The public function that counts live objects.
 #include "scan/census.h"
 #include "undead.h"
 #include "undead_assertions.h"
 #include "platform/memory/memory.h"
 #include "session/check/check.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,4 +56,3 @@ void undead_avoid_dangling(void) {
 void undead_census_release(undead_census_entry *entries) {
   if (entries) undead_unmap(entries, TABLE_BYTES);
 }
-#endif

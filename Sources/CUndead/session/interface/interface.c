@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The public functions of include/undead.h that look at the process.
 #include "platform/images/c_library.h"
 #include "undead.h"
@@ -9,7 +7,7 @@
 #include "platform/memory/page.h"
 #include "session/check/check.h"
 #include "session/state/settings.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include "unwind/backtrace.h"
 #include <errno.h>
 #include <string.h>
@@ -37,10 +35,8 @@ static undead_check *claim(char *message, size_t message_size) {
 
 static void explain_path(undead_check *check, const char *path, int error) {
   undead_text text = undead_text_in(check->message, sizeof(check->message));
-  undead_text_add(&text, "no file can be written to '");
-  undead_text_add(&text, path);
-  undead_text_add(&text, "': ");
-  undead_text_add(&text, error == ENAMETOOLONG ? "the path is too long" : undead_error_text(error));
+  undead_text_join(&text, "no file can be written to '", path, "': ",
+                          error == ENAMETOOLONG ? "the path is too long" : undead_error_text(error));
 }
 
 static bool write_to(const char *path, bool with_heap, const void *frame, char *message, size_t message_size) {
@@ -98,4 +94,3 @@ bool undead_snapshot_copy(void **bytes, size_t *size, char *message, size_t mess
 void undead_snapshot_release(void *bytes, size_t size) {
   if (bytes) undead_unmap(bytes, undead_page_from(size));
 }
-#endif

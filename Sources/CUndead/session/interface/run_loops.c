@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "undead_run_loops.h"
 #include "platform/memory/own_data.h"
 
@@ -13,4 +11,3 @@ bool undead_run_current_loop(int64_t nanoseconds) {
   undead_run_loop_runner function = __atomic_load_n(&runner, __ATOMIC_ACQUIRE);
   return function && function(nanoseconds);
 }
-#endif

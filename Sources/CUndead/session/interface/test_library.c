@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // UNDEAD_XCTEST: has the test library check all tests, without a change to them. Swift code cannot run by itself when
 // a program starts.
 #include "platform/system/environment.h"
@@ -11,4 +9,3 @@ __attribute__((constructor)) static void begin(void) {
   const char *moment = undead_setting("UNDEAD_XCTEST");
   if (undead_check_all_tests && moment && *moment) undead_check_all_tests(moment);
 }
-#endif

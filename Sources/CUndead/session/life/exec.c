@@ -1,16 +1,11 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "session/life/exec.h"
+#include "session/life/life.h"
 #include "platform/memory/own_data.h"
 #include "session/state/interpose.h"
 #include "session/limits/limits.h"
-#include "session/limits/relay.h"
 #include "session/state/process.h"
 #include "session/state/state_file.h"
 #include <stdarg.h>
 #include <unistd.h>
-
-#define UNDEAD_PUBLIC __attribute__((visibility("default")))
 
 typedef int (*exec_function)(const char *, char *const *, char *const *);
 typedef int (*exec_inherit_function)(const char *, char *const *);
@@ -138,4 +133,3 @@ UNDEAD_PUBLIC int execle(const char *path, const char *first, ...) {
   va_end(list);
   return execve(path, arguments, environment);
 }
-#endif

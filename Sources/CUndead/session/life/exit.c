@@ -1,17 +1,14 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "session/life/exit.h"
+#include "session/life/life.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
 #include "session/check/check.h"
 #include "session/state/interpose.h"
-#include "session/stacks/interrupted.h"
+#include "session/stacks/stacks.h"
 #include "session/limits/limits.h"
-#include "session/limits/sandbox.h"
 #include "session/state/process.h"
 #include "session/state/settings.h"
 #include "session/state/state_file.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include "record/mode.h"
 #include "zombies/zombies.h"
 #include <errno.h>
@@ -228,24 +225,23 @@ static _Noreturn void end_process(int status) {
   for (;;) syscall(SYS_exit_group, status);
 }
 
-__attribute__((visibility("default"))) _Noreturn void _exit(int status) {
+UNDEAD_PUBLIC _Noreturn void _exit(int status) {
   note_unchecked_exit("the program ended by _exit()");
   exit_function next = UNDEAD_NEXT(next__exit, "_exit");
   if (next) next(status);
   end_process(status);
 }
 
-__attribute__((visibility("default"))) _Noreturn void _Exit(int status) {
+UNDEAD_PUBLIC _Noreturn void _Exit(int status) {
   note_unchecked_exit("the program ended by _Exit()");
   exit_function next = UNDEAD_NEXT(next__Exit, "_Exit");
   if (next) next(status);
   end_process(status);
 }
 
-__attribute__((visibility("default"))) _Noreturn void quick_exit(int status) {
+UNDEAD_PUBLIC _Noreturn void quick_exit(int status) {
   note_unchecked_exit("the program ended by quick_exit()");
   exit_function next = UNDEAD_NEXT(next_quick_exit, "quick_exit");
   if (next) next(status);
   end_process(status);
 }
-#endif

@@ -1,7 +1,5 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Marks of generations that the program makes, and those that the tool asks for.
-#include "session/life/generations.h"
+#include "session/life/life.h"
 #include "record/generations.h"
 #include "session/state/state_file.h"
 #include "undead.h"
@@ -26,4 +24,3 @@ bool undead_generation_on_request(void) {
   __atomic_add_fetch(&state->answers, 1, __ATOMIC_RELEASE);
   return true;
 }
-#endif

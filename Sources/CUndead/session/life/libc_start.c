@@ -1,8 +1,6 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Interposes the function that runs the program's main: the last moment to register an exit handler that runs before
 // those of the libraries, and the first at which all constructors have run.
-#include "session/life/main_call.h"
+#include "session/life/life.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
 #include "session/state/session.h"
@@ -22,4 +20,3 @@ __attribute__((visibility("default"))) int __libc_start_main(
   }
   return next(main, count, arguments, init, fini, loader_fini, stack_end);
 }
-#endif

@@ -1,17 +1,14 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "session/life/signals.h"
+#include "session/life/life.h"
 #include "platform/memory/own_data.h"
+#include "platform/system/clock.h"
 #include "session/check/check.h"
-#include "session/signals/final_signal.h"
-#include "session/life/generations.h"
-#include "session/stacks/interrupted.h"
+#include "session/signals/signals.h"
+#include "session/stacks/stacks.h"
 #include "session/limits/limits.h"
 #include "session/state/process.h"
 #include "session/state/settings.h"
-#include "session/signals/action.h"
 #include "session/state/state_file.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -39,12 +36,6 @@ static bool is_managed(int signal) {
   return settings->check_signals && (signal == SIGTERM || signal == SIGINT);
 }
 
-static int64_t monotonic_seconds(void) {
-  struct timespec now = {0};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec;
-}
-
 static bool arm_timer(int signal) {
   if (retry_timer < 0) {
     struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = signal};
@@ -68,10 +59,10 @@ static void die_unchecked(int signal, const char *why) {
 
 static void retry_later(int signal) {
   if (retrying == 0) {
-    retry_deadline = monotonic_seconds() + RETRY_LIMIT_SECONDS;
+    retry_deadline = undead_seconds_now() + RETRY_LIMIT_SECONDS;
     __atomic_store_n(&retrying, signal, __ATOMIC_RELEASE);
   }
-  if (monotonic_seconds() > retry_deadline || !arm_timer(signal))
+  if (undead_seconds_now() > retry_deadline || !arm_timer(signal))
     die_unchecked(signal, "the program was ended by a signal, and never was at a point where a scan could start");
 }
 
@@ -206,4 +197,3 @@ void undead_signals_reset(void) {
   retry_timer = -1;   // timers are not inherited
   if (managing) undead_signals_begin();
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The zombie sniffer, started by the program or by the environment.
 #include "undead.h"
 #include "undead_zombies.h"
@@ -16,4 +14,3 @@ bool undead_zombies_start(const undead_zombie_options *options) {
   errno = saved;
   return started;
 }
-#endif

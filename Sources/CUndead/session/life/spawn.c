@@ -1,12 +1,7 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/state/interpose.h"
 #include "platform/memory/own_data.h"
 #include "session/limits/limits.h"
-#include "session/limits/relay.h"
 #include <spawn.h>
-
-#define UNDEAD_PUBLIC __attribute__((visibility("default")))
 
 typedef int (*spawn_function)(
     pid_t *, const char *, const posix_spawn_file_actions_t *, const posix_spawnattr_t *, char *const *, char *const *);
@@ -38,4 +33,3 @@ UNDEAD_PUBLIC int posix_spawnp(
   spawn_function next = UNDEAD_NEXT(next_posix_spawnp, "posix_spawnp");
   return spawn(next, pid, file, actions, attributes, arguments, environment);
 }
-#endif

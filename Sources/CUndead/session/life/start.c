@@ -1,7 +1,6 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "undead.h"
 #include "platform/images/c_library.h"
+#include "platform/system/clock.h"
 #include "undead_instrument.h"
 #include "platform/memory/boundaries.h"
 #include "platform/system/environment.h"
@@ -14,28 +13,20 @@
 #include "record/sample.h"
 #include "record/way.h"
 #include "session/check/check.h"
-#include "session/life/exec.h"
-#include "session/life/exit.h"
-#include "session/stacks/interrupted.h"
+#include "session/life/life.h"
+#include "session/stacks/stacks.h"
 #include "session/limits/limits.h"
-#include "session/limits/memory_locks.h"
-#include "session/check/refute.h"
-#include "session/limits/relay.h"
-#include "session/limits/sandbox.h"
 #include "session/state/session.h"
 #include "session/state/settings.h"
-#include "session/signals/buffer_functions.h"
-#include "session/signals/signal_functions.h"
-#include "session/life/signals.h"
+#include "session/signals/signals.h"
 #include "session/state/state_file.h"
-#include "session/state/swift_presence.h"
+#include "session/state/process.h"
 #include "unwind/async_callers.h"
 #include "unwind/backtrace.h"
 #include "zombies/zombies.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
 // Others ask for the table by weak references, which take nothing out of an archive: this one takes it along.
@@ -46,11 +37,6 @@ extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (
 static bool prepared;
 static bool was_in_charge;
 static int32_t mode_before;
-static void note_start_time(void) {
-  struct timespec now = {0};
-  clock_gettime(CLOCK_REALTIME, &now);
-  undead_session.start_time = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 // Nobody asks a process that records nothing for a snapshot.
 static void set_stage_of_work(void) {
@@ -63,7 +49,7 @@ static void adopt_child(void) {
   int saved_errno = errno;
   undead_session.forked_from = undead_session.id;
   undead_session.id = getpid();
-  note_start_time();
+  undead_session.start_time = undead_wall_time();
   undead_process_mark_again();
   // Forked without the handlers of fork: which blocks are its own is not known.
   if (!undead_registry_own_bit && !undead_is_single_threaded()) undead_registry_inherit();
@@ -213,7 +199,7 @@ void undead_session_prepare(void) {
   undead_session.calls = (undead_session_calls){adopt_child, leave, give_back_hooks};
   int saved_errno = errno;
   undead_session.loading_id = undead_session.id = getpid();
-  note_start_time();
+  undead_session.start_time = undead_wall_time();
   const undead_settings *settings = undead_settings_get();
   if (undead_is_preload && !settings->directory[0] && undead_hooks_are_passed_by()) {
     // Opened in a program that runs already, or in a copy of one: the caller asks for what it wants.
@@ -248,20 +234,11 @@ __attribute__((constructor)) static void prepare_at_load(void) {
   errno = saved_errno;
 }
 
-// For frames that the own rules cannot unwind; what loading it allocates is not the program's.
-static void load_fallback_unwinder(void) {
-  if (!undead_settings_get()->backtraces) return;
-  undead_thread.ignored++;
-  undead_backtrace_load_libunwind();
-  undead_thread.ignored--;
-}
-
 void undead_session_before_main(void) {
   if (!undead_session.in_charge) return;
   int saved_errno = errno;
   if (undead_swift_is_present()) {
     undead_state_get()->flags |= UNDEAD_STATE_SWIFT;
-    load_fallback_unwinder();
     if (undead_record_runs_tests()) {
       undead_async_begin();
       undead_way_choose();
@@ -314,5 +291,3 @@ void undead_stop(void) {
   undead_session.has_gaps = true;
   undead_session_set_reason("recording was stopped by undead_stop()");
 }
-
-#endif

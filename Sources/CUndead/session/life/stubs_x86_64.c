@@ -1,11 +1,8 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Interposed entry points that must see the callee-saved registers as their caller left them, for x86-64.
-#include "session/life/exit.h"
+#include "session/life/life.h"
 #include <stddef.h>
 #include <sys/syscall.h>
 
-#if defined(__x86_64__)
 _Static_assert(SYS_seccomp == 317 && SYS_prctl == 157 && SYS_mlockall == 151, "used below");
 _Static_assert(SYS_setrlimit == 160 && SYS_getrlimit == 97 && SYS_prlimit64 == 302, "used below");
 _Static_assert(offsetof(undead_call_site, sp) == 48 && offsetof(undead_call_site, return_address) == 56, "used below");
@@ -99,5 +96,3 @@ __asm__(
     ".size undead_main_stub, .-undead_main_stub\n"
     ".section .note.GNU-stack,\"\",@progbits\n"
     ".text\n");
-#endif
-#endif

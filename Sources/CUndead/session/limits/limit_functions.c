@@ -1,13 +1,9 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The functions by which a program sets and reads limits, interposed.
 #include "session/state/interpose.h"
 #include "platform/memory/own_data.h"
 #include "session/limits/limits.h"
 #include <errno.h>
 #include <unistd.h>
-
-#define UNDEAD_PUBLIC __attribute__((visibility("default")))
 
 typedef int (*setrlimit_function)(int, const struct rlimit *);
 typedef int (*getrlimit_function)(int, struct rlimit *);
@@ -62,4 +58,3 @@ int undead_getrlimit64(int resource, struct rlimit *limit) { return undead_getrl
 int undead_prlimit64(pid_t process, int resource, const struct rlimit *limit, struct rlimit *old) {
   return undead_prlimit(process, resource, limit, old);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/limits/limits.h"
 #include "undead.h"
 #include "platform/memory/memory.h"
@@ -185,4 +183,3 @@ void undead_limits_restore(const undead_lifted_limits *lifted) {
   are_lifted = false;
   if (addresses.known || data.known) undead_before_map = make_room;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // mlockall(), interposed: it would fill all of our tables, which are larger than what is used of them, with memory.
 #include "undead.h"
 #include "platform/maps/maps.h"
@@ -7,7 +5,7 @@
 #include "platform/memory/own_data.h"
 #include "record/mode.h"
 #include "session/state/interpose.h"
-#include "session/limits/memory_locks.h"
+#include "session/limits/limits.h"
 #include "session/state/process.h"
 #include <errno.h>
 #include <sys/mman.h>
@@ -81,4 +79,3 @@ int undead_mlockall(int flags) {
   errno = saved_errno;
   return result;
 }
-#endif

@@ -1,9 +1,7 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "session/limits/relay.h"
+#include "session/limits/limits.h"
 #include "platform/memory/own_data.h"
 #include "record/reach.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -65,8 +63,7 @@ static void hide_variables(void) {
 static void leave_mark(const char *directory) {
   char path[1152];
   undead_text text = undead_text_in(path, sizeof(path));
-  undead_text_add(&text, directory);
-  undead_text_add(&text, "/relay");
+  undead_text_join(&text, directory, "/relay");
   // A file that is there says the same, no matter which process made it.
   int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file >= 0) close(file);
@@ -79,8 +76,7 @@ void undead_relay_begin(const char *session) {
   program[length] = 0;
   if (!is_beside_compiler(program)) return;
   undead_text text = undead_text_in(relay.session, sizeof(relay.session));
-  undead_text_add(&text, SESSION);
-  undead_text_add(&text, session);
+  undead_text_join(&text, SESSION, session);
   hide_variables();
   leave_mark(session);
   relay.pid = getpid();
@@ -110,4 +106,3 @@ char *const *undead_relay_environment(const char *program, bool in_place, char *
   assert(count < undead_relay_room(environment));
   return room;
 }
-#endif

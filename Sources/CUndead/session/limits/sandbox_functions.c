@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The functions by which a program asks the kernel to change its rules for this process, interposed: what they change
 // concerns the instrument, too.
 #include "platform/memory/memory.h"
@@ -8,7 +6,7 @@
 #include "platform/system/seccomp.h"
 #include "record/reach.h"
 #include "session/state/interpose.h"
-#include "session/limits/sandbox.h"
+#include "session/limits/limits.h"
 #include "session/state/process.h"
 #include "world/helper.h"
 #include <errno.h>
@@ -19,8 +17,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-
-#define UNDEAD_PUBLIC __attribute__((visibility("default")))
 
 typedef unsigned long word;
 typedef int (*prctl_function)(int, word, word, word, word);
@@ -109,4 +105,3 @@ long undead_syscall_called(long number, word a, word b, word c, word d, word e, 
     return set_filter(number, a, b, c);
   return call_kernel(number, a, b, c, d, e, f);
 }
-#endif

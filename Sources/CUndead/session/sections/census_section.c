@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "session/sections/census_section.h"
+#include "session/sections/snapshot_sections.h"
 #include "scan/census.h"
 
 typedef struct {
@@ -28,4 +26,3 @@ void undead_census_write(undead_writer *writer, const undead_check *check) {
     undead_section_add(writer, section, &line);
   }
 }
-#endif

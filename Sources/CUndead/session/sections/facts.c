@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/sections/facts.h"
 #include "runtime/abi.h"
 #include <string.h>
@@ -148,4 +146,3 @@ void undead_facts_free(undead_facts *facts) {
                               &facts->notes};
   for (size_t i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++) undead_vector_free(vectors[i]);
 }
-#endif

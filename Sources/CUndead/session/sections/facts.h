@@ -2,7 +2,7 @@
 #pragma once
 #include "undead_facts.h"
 #include "scan/scan.h"
-#include "session/buffers/vector.h"
+#include "session/buffers/buffers.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // How glibc's malloc has cut up its memory, for the reader of a heap file, who knows the blocks: the parts of arenas, their tops,
 // what threads keep for themselves, and the pages that are there. In a copy of a process from malloc's own tables; in a process
 // that is recorded from the ring of arenas, and from the lists of threads as the scan found them. Nothing for other allocators.
@@ -10,7 +8,7 @@
 #include "platform/memory/page.h"
 #include "record/allocator.h"
 #include "scan/arenas.h"
-#include "session/sections/heap_sections.h"
+#include "session/sections/snapshot_sections.h"
 #include <string.h>
 #include <sys/mman.h>
 
@@ -108,4 +106,3 @@ void undead_heap_malloc_write(undead_writer *writer, const undead_graph *graph) 
   if (undead_glibc_found()) tell_kept(&map, undead_glibc_found());
   else for (uint32_t i = 0; i < graph->kept_count; i++) write_malloc_range(&map, PART_KEPT, graph->kept[i].low, graph->kept[i].high);
 }
-#endif

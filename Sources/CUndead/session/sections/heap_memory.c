@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Where the resident memory of the process is: each mapping of /proc/self/smaps, but for what the instrument holds itself.
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -7,9 +5,9 @@
 #include "platform/memory/page.h"
 #include "platform/system/read_text.h"
 #include "platform/memory/sort.h"
-#include "session/sections/heap_sections.h"
+#include "session/sections/snapshot_sections.h"
 #include "session/state/settings.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include "unwind/walk_x86_64.h"
 #include "world/given.h"
 #include <stdlib.h>
@@ -215,7 +213,6 @@ static void tell_stack(memory_map *map, int32_t thread, uintptr_t address, const
   undead_section_add(map->writer, map->section, &stack);
 }
 
-#if defined(__x86_64__)
 // Of a copy, whose threads stand still.
 static void tell_given(memory_map *map, const undead_given_thread *thread) {
   uintptr_t frames[MOST_FRAMES];
@@ -227,9 +224,6 @@ static void tell_given(memory_map *map, const undead_given_thread *thread) {
   while (frame.sp && count < MOST_FRAMES && undead_walk_step(&frame) == UNDEAD_STEP_CALLER) frames[count++] = frame.pc;
   tell_stack(map, thread->tid, registers->rsp, frames, frame.sp ? count : 0);
 }
-#else
-static void tell_given(memory_map *map, const undead_given_thread *thread) { tell_stack(map, thread->tid, 0, NULL, 0); }
-#endif
 
 // The threads of a program that goes on are known by what their stacks hold.
 static void tell_stacks(memory_map *map) {
@@ -258,4 +252,3 @@ void undead_heap_memory_write(undead_writer *writer, const undead_graph *graph) 
   }
   undead_unmap(map.mappings, bytes);
 }
-#endif

@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "session/sections/heap_sections.h"
+#include "session/sections/snapshot_sections.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -8,7 +6,7 @@
 #include "record/sample.h"
 #include "runtime/layout.h"
 #include "session/state/state_file.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -250,8 +248,7 @@ static void name_memory(const undead_graph_root *root, char *text, size_t size) 
   if (root->kind == UNDEAD_ROOT_UNRECORDED) undead_text_add(&name, "memory from before recording");
   else if (strcmp(path, "[heap]") == 0) undead_text_add(&name, "memory that the loader allocated");
   else if (path[0] == '/') {
-    undead_text_add(&name, "mapped file ");
-    undead_text_add(&name, path);
+    undead_text_join(&name, "mapped file ", path);
   } else undead_text_add(&name, "memory that the program mapped");
 }
 
@@ -341,4 +338,3 @@ void undead_heap_sections_write(undead_writer *writer, const undead_check *check
   else writer->tables.failed = true;
   release_names(&names);
 }
-#endif

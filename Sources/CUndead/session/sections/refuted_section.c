@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "session/sections/refuted_section.h"
+#include "session/sections/snapshot_sections.h"
 #include "record/claims.h"
 #include "runtime/layout.h"
 
@@ -47,4 +45,3 @@ void undead_refuted_write(undead_writer *writer) {
   for (uint32_t i = 0; (refutation = undead_claims_refutation(i)); i++)
     if (refutation->complete) write_refutation(writer, section, refutation);
 }
-#endif

@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "session/sections/samples.h"
+#include "session/sections/snapshot_sections.h"
 #include "platform/memory/own_data.h"
 #include "record/mode.h"
 #include "record/sample.h"
@@ -27,4 +25,3 @@ void undead_samples_write(undead_writer *writer) {
     undead_section_add(writer, section, &entry);
   }
 }
-#endif

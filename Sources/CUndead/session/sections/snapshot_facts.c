@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The sections of a snapshot with the facts of the layers above.
 #include "session/sections/snapshot_sections.h"
 #include <string.h>
@@ -108,4 +106,3 @@ void undead_section_write_facts(undead_writer *writer, const undead_facts *facts
   const char *json = undead_facts_text(facts, facts->run_loops);
   undead_section_write(writer, UNDEAD_SECTION_RUN_LOOPS, 1, json, strlen(json));
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/sections/snapshot_sections.h"
 
 undead_section *undead_section_begin(undead_writer *writer, uint32_t kind, uint32_t entry_size) {
@@ -27,4 +25,3 @@ void undead_section_place(undead_writer *writer, uint32_t kind, uint64_t offset,
   writer->sections[writer->section_count++] =
     (undead_section){.kind = kind, .entry_size = 1, .offset = offset, .bytes = bytes, .entries = bytes};
 }
-#endif

@@ -1,8 +1,11 @@
 // The sections of a snapshot while they are written.
 #pragma once
+#include "glibc/heap.h"
+#include "scan/graph.h"
+#include "session/buffers/buffers.h"
 #include "session/sections/facts.h"
-#include "session/buffers/output.h"
 #include "session/sections/snapshot_tables.h"
+#include "session/state/check_data.h"
 
 #pragma GCC visibility push(hidden)
 
@@ -49,5 +52,32 @@ void undead_section_place(undead_writer *writer, uint32_t kind, uint64_t offset,
 void undead_section_write_facts(undead_writer *writer, const undead_facts *facts);
 // String with the name of the loop that holds an item.
 uint32_t undead_section_loop_name(undead_writer *writer, const undead_facts *facts, uint32_t item);
+
+// What makes a snapshot a heap file (Documentation/heap-format.md).
+
+// Places the streams, which are in the file already, and names what they refer to. Nothing if the check wants no heap.
+void undead_heap_sections_write(undead_writer *writer, const undead_check *check);
+
+// Accounts for the resident memory of the process (heap_memory.c).
+void undead_heap_memory_write(undead_writer *writer, const undead_graph *graph);
+// How glibc's malloc has cut up its memory, and which pages of it are there (heap_malloc.c).
+void undead_heap_malloc_write(undead_writer *writer, const undead_graph *graph);
+typedef void (*undead_malloc_visitor)(void *context, undead_glibc_area part, bool main);
+void undead_malloc_parts_each(undead_malloc_visitor visit, void *context);
+
+// The section of a census file: how many live blocks of each type there are.
+
+// Nothing where the check counts no types.
+void undead_census_write(undead_writer *writer, const undead_check *check);
+
+// What a snapshot says of leaks that earlier checks found and that turned out to be none (record/claims.h).
+
+// Nothing if there are none.
+void undead_refuted_write(undead_writer *writer);
+
+// What a snapshot says of a sample of the allocations (record/sample.h).
+
+// Estimates of what each backtrace has allocated since the start; nothing if allocations are not sampled.
+void undead_samples_write(undead_writer *writer);
 
 #pragma GCC visibility pop

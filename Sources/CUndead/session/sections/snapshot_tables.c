@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/sections/snapshot_tables.h"
 #include "platform/maps/maps.h"
 #include "runtime/layout.h"
@@ -123,4 +121,3 @@ void undead_tables_free(undead_tables *tables) {
       &tables->type_indices, &tables->stack_indices, &tables->module_indices, &tables->name_of_isa};
   for (size_t i = 0; i < sizeof(maps) / sizeof(maps[0]); i++) undead_index_free(maps[i]);
 }
-#endif

@@ -1,7 +1,7 @@
 // The tables of a snapshot that its nodes and edges refer to: texts, types, stacks and modules, each entry once.
 #pragma once
 #include "scan/scan.h"
-#include "session/buffers/string_table.h"
+#include "session/buffers/buffers.h"
 
 #pragma GCC visibility push(hidden)
 

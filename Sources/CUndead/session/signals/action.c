@@ -1,8 +1,5 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "session/signals/action.h"
+#include "session/signals/signals.h"
 #include "platform/memory/own_data.h"
-#include "session/signals/final_signal.h"
 #include "session/state/interpose.h"
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -41,4 +38,3 @@ void undead_die_of(int signal) {
   const undead_signal_manager *manager = undead_signal_manager_now();
   if (manager) manager->survived(signal);
 }
-#endif

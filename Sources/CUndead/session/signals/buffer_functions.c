@@ -1,9 +1,7 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The kernel does not fault where a page was taken away: read() and its kin would fail with EFAULT, and the program would go another
 // way than without the sample. So a use of a dead block is reported before the call, and the page is there for it. Where the block
 // dies while the call waits, it is made again. A call with other memory pays for one comparison.
-#include "session/signals/buffer_functions.h"
+#include "session/signals/signals.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/thread_state.h"
@@ -100,61 +98,63 @@ void undead_buffer_attach(void) {
   } while (0)
 #define WRITES_TO(buffer, size) uses_buffer(buffer, size, KERNEL_WRITES, frame)
 #define READS_FROM(buffer, size) uses_buffer(buffer, size, KERNEL_READS, frame)
-#define PUBLIC __attribute__((visibility("default")))
 
-PUBLIC ssize_t read(int file, void *buffer, size_t size) { CALL(read, WRITES_TO(buffer, size), file, buffer, size); }
-PUBLIC ssize_t write(int file, const void *buffer, size_t size) { CALL(write, READS_FROM(buffer, size), file, buffer, size); }
-PUBLIC ssize_t pread(int file, void *buffer, size_t size, off_t at) { CALL(pread, WRITES_TO(buffer, size), file, buffer, size, at); }
-PUBLIC ssize_t pread64(int file, void *buffer, size_t size, off64_t at) {
+UNDEAD_PUBLIC ssize_t read(int file, void *buffer, size_t size) { CALL(read, WRITES_TO(buffer, size), file, buffer, size); }
+UNDEAD_PUBLIC ssize_t write(int file, const void *buffer, size_t size) {
+  CALL(write, READS_FROM(buffer, size), file, buffer, size);
+}
+UNDEAD_PUBLIC ssize_t pread(int file, void *buffer, size_t size, off_t at) {
+  CALL(pread, WRITES_TO(buffer, size), file, buffer, size, at);
+}
+UNDEAD_PUBLIC ssize_t pread64(int file, void *buffer, size_t size, off64_t at) {
   CALL(pread64, WRITES_TO(buffer, size), file, buffer, size, at);
 }
-PUBLIC ssize_t pwrite(int file, const void *buffer, size_t size, off_t at) {
+UNDEAD_PUBLIC ssize_t pwrite(int file, const void *buffer, size_t size, off_t at) {
   CALL(pwrite, READS_FROM(buffer, size), file, buffer, size, at);
 }
-PUBLIC ssize_t pwrite64(int file, const void *buffer, size_t size, off64_t at) {
+UNDEAD_PUBLIC ssize_t pwrite64(int file, const void *buffer, size_t size, off64_t at) {
   CALL(pwrite64, READS_FROM(buffer, size), file, buffer, size, at);
 }
-PUBLIC ssize_t readv(int file, const struct iovec *buffers, int count) {
+UNDEAD_PUBLIC ssize_t readv(int file, const struct iovec *buffers, int count) {
   CALL(readv, uses_buffers(buffers, (size_t)count, KERNEL_WRITES, frame), file, buffers, count);
 }
-PUBLIC ssize_t writev(int file, const struct iovec *buffers, int count) {
+UNDEAD_PUBLIC ssize_t writev(int file, const struct iovec *buffers, int count) {
   CALL(writev, uses_buffers(buffers, (size_t)count, KERNEL_READS, frame), file, buffers, count);
 }
-PUBLIC ssize_t preadv(int file, const struct iovec *buffers, int count, off_t at) {
+UNDEAD_PUBLIC ssize_t preadv(int file, const struct iovec *buffers, int count, off_t at) {
   CALL(preadv, uses_buffers(buffers, (size_t)count, KERNEL_WRITES, frame), file, buffers, count, at);
 }
-PUBLIC ssize_t preadv64(int file, const struct iovec *buffers, int count, off64_t at) {
+UNDEAD_PUBLIC ssize_t preadv64(int file, const struct iovec *buffers, int count, off64_t at) {
   CALL(preadv64, uses_buffers(buffers, (size_t)count, KERNEL_WRITES, frame), file, buffers, count, at);
 }
-PUBLIC ssize_t pwritev(int file, const struct iovec *buffers, int count, off_t at) {
+UNDEAD_PUBLIC ssize_t pwritev(int file, const struct iovec *buffers, int count, off_t at) {
   CALL(pwritev, uses_buffers(buffers, (size_t)count, KERNEL_READS, frame), file, buffers, count, at);
 }
-PUBLIC ssize_t pwritev64(int file, const struct iovec *buffers, int count, off64_t at) {
+UNDEAD_PUBLIC ssize_t pwritev64(int file, const struct iovec *buffers, int count, off64_t at) {
   CALL(pwritev64, uses_buffers(buffers, (size_t)count, KERNEL_READS, frame), file, buffers, count, at);
 }
-PUBLIC ssize_t recv(int socket, void *buffer, size_t size, int flags) {
+UNDEAD_PUBLIC ssize_t recv(int socket, void *buffer, size_t size, int flags) {
   CALL(recv, WRITES_TO(buffer, size), socket, buffer, size, flags);
 }
-PUBLIC ssize_t recvfrom(int socket, void *buffer, size_t size, int flags, __SOCKADDR_ARG from, socklen_t *length) {
+UNDEAD_PUBLIC ssize_t recvfrom(int socket, void *buffer, size_t size, int flags, __SOCKADDR_ARG from, socklen_t *length) {
   CALL(recvfrom, WRITES_TO(buffer, size), socket, buffer, size, flags, from, length);
 }
-PUBLIC ssize_t recvmsg(int socket, struct msghdr *message, int flags) {
+UNDEAD_PUBLIC ssize_t recvmsg(int socket, struct msghdr *message, int flags) {
   CALL(recvmsg, uses_message(message, KERNEL_WRITES, frame), socket, message, flags);
 }
-PUBLIC ssize_t send(int socket, const void *buffer, size_t size, int flags) {
+UNDEAD_PUBLIC ssize_t send(int socket, const void *buffer, size_t size, int flags) {
   CALL(send, READS_FROM(buffer, size), socket, buffer, size, flags);
 }
-PUBLIC ssize_t sendto(int socket, const void *buffer, size_t size, int flags, __CONST_SOCKADDR_ARG to, socklen_t length) {
+UNDEAD_PUBLIC ssize_t sendto(int socket, const void *buffer, size_t size, int flags, __CONST_SOCKADDR_ARG to, socklen_t length) {
   CALL(sendto, READS_FROM(buffer, size), socket, buffer, size, flags, to, length);
 }
-PUBLIC ssize_t sendmsg(int socket, const struct msghdr *message, int flags) {
+UNDEAD_PUBLIC ssize_t sendmsg(int socket, const struct msghdr *message, int flags) {
   CALL(sendmsg, uses_message(message, KERNEL_READS, frame), socket, message, flags);
 }
-PUBLIC int recvmmsg(int socket, struct mmsghdr *messages, unsigned count, int flags, struct timespec *limit) {
+UNDEAD_PUBLIC int recvmmsg(int socket, struct mmsghdr *messages, unsigned count, int flags, struct timespec *limit) {
   CALL(recvmmsg, uses_messages(messages, count, KERNEL_WRITES, frame), socket, messages, count, flags, limit);
 }
-PUBLIC int sendmmsg(int socket, struct mmsghdr *messages, unsigned count, int flags) {
+UNDEAD_PUBLIC int sendmmsg(int socket, struct mmsghdr *messages, unsigned count, int flags) {
   CALL(sendmmsg, uses_messages(messages, count, KERNEL_READS, frame), socket, messages, count, flags);
 }
-#endif
 #endif

@@ -1,14 +1,11 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Handlers of the signals of a crash, while threads of ours do what may crash: each has a guard with a way out of its own. A thread
 // whose work was given up (facts_thread.c) keeps its guard until it returns, beside those of later checks; the last one that ends
 // gives the program's actions back. Called by check.c, facts_thread.c and replica.c, on threads of ours.
-#include "session/signals/guard.h"
+#include "session/signals/signals.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "record/abandoned.h"
-#include "session/signals/action.h"
 #include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
@@ -166,4 +163,3 @@ int undead_guarded(void (*work)(void *), void *context) {
   undead_unmap(room, STACK_BYTES);
   return crash;
 }
-#endif

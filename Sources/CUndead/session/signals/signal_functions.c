@@ -1,9 +1,5 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "session/signals/signal_functions.h"
+#include "session/signals/signals.h"
 #include "platform/memory/own_data.h"
-#include "session/signals/action.h"
-#include "session/signals/guard.h"
 #include "session/state/interpose.h"
 #include "zombies/fault.h"
 
@@ -40,8 +36,7 @@ void undead_signal_find_next(void) {
   (void)UNDEAD_NEXT(next_sigprocmask, "sigprocmask");
 }
 
-__attribute__((visibility("default"))) int sigaction(
-    int number, const struct sigaction *action, struct sigaction *old) {
+UNDEAD_PUBLIC int sigaction(int number, const struct sigaction *action, struct sigaction *old) {
   int kept;
   if (undead_fault_keep(number, action, old, &kept)) return kept;
   // The caller may use one structure for both.
@@ -70,15 +65,15 @@ static handler set_handler(signal_function next, int number, handler wanted, int
   return old;
 }
 
-__attribute__((visibility("default"))) handler signal(int number, handler wanted) {
+UNDEAD_PUBLIC handler signal(int number, handler wanted) {
   return set_handler(UNDEAD_NEXT(next_signal, "signal"), number, wanted, SA_RESTART);
 }
 
-__attribute__((visibility("default"))) handler sysv_signal(int number, handler wanted) {
+UNDEAD_PUBLIC handler sysv_signal(int number, handler wanted) {
   return set_handler(UNDEAD_NEXT(next_sysv_signal, "sysv_signal"), number, wanted, SA_RESETHAND | SA_NODEFER);
 }
 
-__attribute__((visibility("default"))) handler __sysv_signal(int number, handler wanted) {
+UNDEAD_PUBLIC handler __sysv_signal(int number, handler wanted) {
   return set_handler(UNDEAD_NEXT(next___sysv_signal, "__sysv_signal"), number, wanted, SA_RESETHAND | SA_NODEFER);
 }
 
@@ -90,15 +85,14 @@ static int change_mask(mask_function next, int how, const sigset_t *set, sigset_
   return next(how, blocks && undead_fault_unblock(&wanted) ? &wanted : set, old);
 }
 
-__attribute__((visibility("default"))) int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
+UNDEAD_PUBLIC int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
   return change_mask(UNDEAD_NEXT(next_pthread_sigmask, "pthread_sigmask"), how, set, old);
 }
 
-__attribute__((visibility("default"))) int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
+UNDEAD_PUBLIC int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
   return change_mask(UNDEAD_NEXT(next_sigprocmask, "sigprocmask"), how, set, old);
 }
 
-__attribute__((visibility("default"))) handler sigset(int number, handler wanted) {
+UNDEAD_PUBLIC handler sigset(int number, handler wanted) {
   return set_handler(UNDEAD_NEXT(next_sigset, "sigset"), number, wanted, 0);
 }
-#endif

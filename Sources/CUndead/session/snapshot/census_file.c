@@ -1,12 +1,9 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "session/snapshot/census_file.h"
+#include "session/snapshot/snapshot.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "runtime/layout.h"
 #include "scan/census.h"
-#include "session/snapshot/snapshot.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 
 // A copy of the program fills it in.
 typedef struct {
@@ -46,4 +43,3 @@ void undead_census_on_request(undead_check *check) {
   if (shared) undead_unmap(shared, sizeof *shared);
   undead_snapshot_end(check);
 }
-#endif

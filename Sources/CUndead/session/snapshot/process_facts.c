@@ -1,7 +1,6 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "session/snapshot/process_facts.h"
+#include "session/snapshot/snapshot.h"
 #include "platform/images/c_library.h"
+#include "platform/system/clock.h"
 #include "undead_attach.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
@@ -15,13 +14,12 @@
 #include "scan/premises.h"
 #include "zombies/premises.h"
 #include "session/state/process.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include "unwind/backtrace.h"
 #include "world/given.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define ARGUMENT_BYTES (256u << 10)
@@ -123,10 +121,7 @@ static void add_premises(undead_process_facts *facts) {
 }
 
 static void add_times(undead_process_facts *facts) {
-  struct timespec now = {0};
-  clock_gettime(CLOCK_REALTIME, &now);
-  uint64_t start = undead_session_start_time();
-  uint64_t end = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  uint64_t start = undead_session_start_time(), end = undead_wall_time();
   add_seconds(facts, "startedAt", start);
   add_seconds(facts, "durationSeconds", end > start ? end - start : 0);
 }
@@ -182,11 +177,8 @@ static void add_allocator(undead_process_facts *facts) {
   if (!gap) return;
   char note[512];
   undead_text text = undead_text_in(note, sizeof note);
-  undead_text_add(&text, "not all that ");
-  undead_text_add(&text, undead_allocator_name());
-  undead_text_add(&text, " does is seen (");
-  undead_text_add(&text, gap);
-  undead_text_add(&text, "): all of its memory counts as in use, which may hide leaks");
+  undead_text_join(&text, "not all that ", undead_allocator_name(), " does is seen (", gap,
+                          "): all of its memory counts as in use, which may hide leaks");
   add_note(facts, note);
 }
 
@@ -256,11 +248,7 @@ void undead_process_facts_collect(undead_process_facts *facts, const char *trigg
   if (undead_replica_now()) add_replica(facts, undead_replica_now());
   else add_process(facts);
   add_meta(facts, "trigger", trigger);
-#if defined(__x86_64__)
   add_meta(facts, "architecture", "x86_64");
-#elif defined(__aarch64__)
-  add_meta(facts, "architecture", "aarch64");
-#endif
   add_meta(facts, "stopMethod", result->stop_method == 2 ? "signals" : "ptrace");
   add_meta(facts, "toolVersion", UNDEAD_VERSION);
   add_runtime(facts);
@@ -323,4 +311,3 @@ void undead_process_facts_free(undead_process_facts *facts) {
   undead_vector_free(&facts->counters);
   undead_vector_free(&facts->notes);
 }
-#endif

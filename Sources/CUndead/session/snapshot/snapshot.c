@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/snapshot/snapshot.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/index_map.h"
@@ -11,7 +9,7 @@
 #include "scan/graph.h"
 #include "session/state/settings.h"
 #include "session/state/state_file.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -25,10 +23,7 @@
 
 static void fail(undead_check *check, const char *what, const char *path, int error) {
   undead_text text = undead_text_in(check->message, sizeof(check->message));
-  undead_text_add(&text, what);
-  undead_text_add(&text, path);
-  undead_text_add(&text, ": ");
-  undead_text_add(&text, undead_error_text(error));
+  undead_text_join(&text, what, path, ": ", undead_error_text(error));
 }
 
 static void numbered_name(char *name, size_t size) {
@@ -58,9 +53,7 @@ static void choose_path(const undead_check *check) {
   if (check->in_session) {
     char name[64];
     numbered_name(name, sizeof(name));
-    undead_text_add(&text, undead_settings_get()->directory);
-    undead_text_add(&text, "/");
-    undead_text_add(&text, name);
+    undead_text_join(&text, undead_settings_get()->directory, "/", name);
   } else {
     undead_text_add(&text, check->path);
   }
@@ -169,4 +162,3 @@ bool undead_snapshot_make(undead_check *check, const undead_scan_result *result)
   if (written && check->in_session) note_number();
   return written;
 }
-#endif

@@ -1,15 +1,8 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/maps/maps.h"
 #include "runtime/layout.h"
-#include "session/sections/census_section.h"
-#include "session/sections/heap_sections.h"
-#include "session/snapshot/process_facts.h"
-#include "session/sections/refuted_section.h"
-#include "session/sections/samples.h"
-#include "session/state/process.h"
-#include "session/snapshot/snapshot.h"
 #include "session/sections/snapshot_sections.h"
+#include "session/snapshot/snapshot.h"
+#include "session/state/process.h"
 #include "session/state/state_file.h"
 #include <errno.h>
 #include <string.h>
@@ -278,4 +271,3 @@ void undead_snapshot_serialize(undead_output *output, const undead_check *check,
   write_header(&writer);
   undead_tables_free(&writer.tables);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The memory of a thread's alternate signal stack may be known to the kernel alone, and only the thread itself can ask.
 #include "platform/memory/own_data.h"
 #include <errno.h>
@@ -21,4 +19,3 @@ __attribute__((visibility("default"))) int sigaltstack(const stack_t *wanted, st
   errno = saved;
   return result;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "undead_backtraces.h"
 #include "record/gate.h"
 #include "record/mode.h"
@@ -30,21 +28,31 @@ static void copy_walked(void *context, const uint32_t *indices, uint32_t count) 
   for (uint32_t i = 0; i < self->count; i++) self->frames[i] = undead_pcs[indices[i]].pc;
 }
 
-uint32_t undead_caller_backtrace(uintptr_t *frames, uint32_t max) {
-  if (undead_record_mode < UNDEAD_RECORD_BACKTRACES) return 0;
+// `frame`: of the caller of this function, a saved frame pointer and above it the address to which it returns.
+static uint32_t walk_from_frame(const uintptr_t *frame, uintptr_t *frames, uint32_t max) {
   int saved_errno = errno;
-  // A saved frame pointer, and above it the address to which this function returns.
-  const uintptr_t *frame = __builtin_frame_address(0);
-  undead_hook_enter();
-  uint32_t id = UNDEAD_BACKTRACE_NONE, count = 0;
   walked_frames walked = {frames, max, 0};
-  // A store that is thrown away now and then, and caches of threads, are for what is asked for often.
-  if (undead_record_mode == UNDEAD_RECORD_SAMPLED)
-    undead_backtrace_walk(frame[1], (uintptr_t)(frame + 2), frame[0], copy_walked, &walked);
-  else id = undead_backtrace_capture(frame[1], (uintptr_t)(frame + 2), frame[0]);
+  undead_hook_enter();
+  undead_backtrace_walk(frame[1], (uintptr_t)(frame + 2), frame[0], copy_walked, &walked);
   undead_hook_leave();
-  count = walked.count ? walked.count : frames_of(id, frames, max);
+  errno = saved_errno;
+  return walked.count;
+}
+
+__attribute__((noinline)) uint32_t undead_exact_backtrace(uintptr_t *frames, uint32_t max) {
+  return walk_from_frame(__builtin_frame_address(0), frames, max);
+}
+
+__attribute__((noinline)) uint32_t undead_caller_backtrace(uintptr_t *frames, uint32_t max) {
+  if (undead_record_mode < UNDEAD_RECORD_BACKTRACES) return 0;
+  const uintptr_t *frame = __builtin_frame_address(0);
+  // A store that is thrown away now and then, and caches of threads, are for what is asked for often.
+  if (undead_record_mode == UNDEAD_RECORD_SAMPLED) return walk_from_frame(frame, frames, max);
+  int saved_errno = errno;
+  undead_hook_enter();
+  uint32_t id = undead_backtrace_capture(frame[1], (uintptr_t)(frame + 2), frame[0]);
+  undead_hook_leave();
+  uint32_t count = frames_of(id, frames, max);
   errno = saved_errno;
   return count;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "undead_assertions.h"
 #include "platform/images/c_library.h"
 #include "undead_backtraces.h"
@@ -11,7 +9,7 @@
 #include "platform/memory/thread_state.h"
 #include "record/avoid.h"
 #include "record/scopes.h"
-#include "session/stacks/calls.h"
+#include "session/stacks/stacks.h"
 #include "unwind/backtrace.h"
 #include <errno.h>
 #include <linux/futex.h>
@@ -67,21 +65,6 @@ __attribute__((noinline)) void undead_clear_alternate_stack(void) {
   for (volatile uintptr_t *at = (volatile uintptr_t *)((low + 7) & ~(uintptr_t)7); (uintptr_t)at < frame; at++) *at = 0;
 }
 
-__attribute__((noinline)) uint32_t undead_exact_backtrace(uintptr_t *frames, uint32_t max) {
-  int saved_errno = errno;
-  undead_thread.ignored++;
-  undead_backtrace_load_libunwind();
-  undead_thread.ignored--;
-  uint32_t found = undead_backtrace_libunwind(frames, max), inner = 0;
-  errno = saved_errno;
-  if (!found) return undead_caller_backtrace(frames, max);
-  const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
-  while (inner < found && frames[inner] != caller) inner++;
-  if (inner == found) return found;
-  memmove(frames, frames + inner, (found - inner) * sizeof(*frames));
-  return found - inner;
-}
-
 typedef struct {
   void (*function)(void *);
   void *context;
@@ -134,4 +117,3 @@ void undead_unlock_checks(void) {
   if (__atomic_load_n(&waiting_threads, __ATOMIC_SEQ_CST) == 0) return;
   syscall(SYS_futex, &checking_process, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
 }
-#endif

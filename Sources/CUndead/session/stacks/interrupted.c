@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "session/stacks/interrupted.h"
+#include "session/stacks/stacks.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -65,7 +63,6 @@ void undead_interrupted_prepare(void) {
   __register_atfork(enter_fork, leave_fork, leave_fork, NULL);
 }
 
-#if defined(__x86_64__)
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -184,16 +181,3 @@ const char *undead_exit_obstacle(void) {
 void undead_restart_interrupted(void *context) {
   undead_restart_system_call(context, contains(libc, (uintptr_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP]));
 }
-#else
-bool undead_interrupted_safely(const void *context) {
-  (void)context;
-  return undead_thread.in_hook == 0 && undead_thread.ignored == 0 && !forking;
-}
-
-const char *undead_exit_obstacle(void) {
-  return undead_thread.in_hook > 0 ? "exit() was called in a signal handler that interrupted the allocator" : NULL;
-}
-
-void undead_restart_interrupted(void *context) { (void)context; }
-#endif
-#endif

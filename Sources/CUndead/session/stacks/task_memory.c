@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The memory of the running task, and of those that wait for it, where the frames of asynchronous functions lie.
 #include "undead_assertions.h"
 #include "platform/memory/memory.h"
@@ -100,4 +98,3 @@ void undead_task_take_room(void *room) {
   undead_clear_stack();
   if (room) swift_task_dealloc(room);
 }
-#endif

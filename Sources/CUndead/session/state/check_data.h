@@ -15,7 +15,7 @@ typedef struct {
   bool to_memory;                 // else, out of a session: to the file `path`
   char path[1024];
   bool counts_types;              // no snapshot, but a census file
-  bool compares_only;             // no snapshot: what leaked is compared with what leaked before (session/check/refute.h)
+  bool compares_only;             // no snapshot: what leaked is compared with what leaked before (session/check/check.h)
   bool with_heap;                 // the snapshot is to be a heap file
   undead_proof *proof;            // not NULL: only this is searched for, while the program runs
   int final_signal;               // ends the process with this signal when done; 0: none

@@ -3,6 +3,8 @@
 #include "platform/images/c_library.h"
 #include <dlfcn.h>
 
+#define UNDEAD_PUBLIC __attribute__((visibility("default")))
+
 // The program may call an interposed function before our constructor ran, so the next one is looked up when needed; the
 // `..._find_next` functions do it early, since dlsym must not be called in signal handlers.
 #define UNDEAD_NEXT(pointer, name)                                                      \

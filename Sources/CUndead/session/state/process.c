@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // What is known of the process that this code runs in: one structure (undead_session), which start.c fills in when a session begins,
 // forks or ends. The parts of a session that only ask (limits, checks, snapshots, signals) need no more than this file, and reach
 // start.c, which knows all of them, by the three functions that it leaves here.
@@ -7,7 +5,7 @@
 #include "platform/memory/own_data.h"
 #include "platform/system/process_id.h"
 #include "record/mode.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include "undead.h"
 #include <sys/mman.h>
 #include <unistd.h>
@@ -62,4 +60,3 @@ bool undead_is_forked_copy(void) { return undead_session.loading_id && undead_pr
 bool undead_is_active(void) { return undead_record_mode > UNDEAD_RECORD_OFF; }
 
 const char *undead_inactive_reason(void) { return undead_is_active() ? "" : undead_session.reason; }
-#endif

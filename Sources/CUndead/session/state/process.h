@@ -70,7 +70,13 @@ extern uint32_t undead_exit_stage;
 const undead_replica_request *undead_replica_now(void);
 void undead_replica_set_now(const undead_replica_request *request);
 
-#pragma GCC visibility pop
-
 // When recording was put into a program that ran, in nanoseconds since 1970; 0 if it was not. attached.c sets it; the tool reads it.
 extern uint64_t undead_recording_since;
+
+// Whether this process runs Swift code, found cheaply at its start.
+
+// True if the runtime's library is loaded, or the executable contains Swift code (as with -static-stdlib). A runtime
+// that is loaded later is found by the scan. Without malloc.
+bool undead_swift_is_present(void);
+
+#pragma GCC visibility pop

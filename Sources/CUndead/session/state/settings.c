@@ -1,10 +1,8 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/state/settings.h"
 #include "platform/system/environment.h"
 #include "platform/memory/own_data.h"
 #include "record/mode.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -51,10 +49,8 @@ void undead_say(const char *message, const char *detail) {
   undead_text text = undead_text_in(line, sizeof(line) - 1);
   undead_text_add(&text, "undead[");
   undead_text_number(&text, getpid());
-  undead_text_add(&text, "]: ");
-  undead_text_add(&text, message);
+  undead_text_join(&text, "]: ", message);
   if (detail) undead_text_add(&text, detail);
   line[text.length++] = '\n';
   if (write(STDERR_FILENO, line, text.length) < 0) return;
 }
-#endif

@@ -1,10 +1,8 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
 #include "record/allocator.h"
 #include "session/state/session.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include <dlfcn.h>
 
 // Weak references cost nothing when they are not there; a failing dlsym would leave an error for dlerror().
@@ -34,9 +32,7 @@ static bool is_ours(const void *address) {
 static const char *explain(const char *before, const char *subject, const char *after) {
   static char reason[512];
   undead_text text = undead_text_in(reason, sizeof(reason));
-  undead_text_add(&text, before);
-  undead_text_add(&text, subject);
-  undead_text_add(&text, after);
+  undead_text_join(&text, before, subject, after);
   return reason;
 }
 
@@ -64,4 +60,3 @@ const char *undead_stand_aside_reason(void) {
   const char *why = undead_sanitizer_reason();
   return why ? why : foreign_allocator();
 }
-#endif

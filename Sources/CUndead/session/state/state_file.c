@@ -1,9 +1,7 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "session/state/state_file.h"
 #include "platform/memory/own_data.h"
 #include "platform/system/own_file.h"
-#include "session/buffers/text.h"
+#include "session/buffers/buffers.h"
 #include "world/proc_ids.h"
 #include <fcntl.h>
 #include <string.h>
@@ -70,8 +68,7 @@ static void begin(undead_state_file *file, bool forked, bool same_image, uint64_
 
 static void path_of(char *path, size_t size, const char *directory) {
   undead_text text = undead_text_in(path, size);
-  undead_text_add(&text, directory);
-  undead_text_add(&text, "/");
+  undead_text_join(&text, directory, "/");
   undead_text_number(&text, undead_proc_self());
   undead_text_add(&text, ".state");
 }
@@ -119,4 +116,3 @@ void undead_state_set_progress(uint64_t done, uint64_t all) {
 }
 
 uint64_t undead_state_activity(void) { return __atomic_load_n(&activity, __ATOMIC_RELAXED); }
-#endif

@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "session/state/swift_presence.h"
+#include "session/state/process.h"
 #include "platform/images/files.h"
 #include <elf.h>
 #include <fcntl.h>
@@ -38,4 +36,3 @@ bool undead_swift_is_present(void) {
   close(file);
   return found;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Functions that are in libc.so.6 since 2.34 are referred to weakly, by the version that they had in libpthread and libdl,
 // and which later versions of libc.so.6 still have. What is newer than 2.26 altogether is found by name, once, when the
 // library is initialised or earlier if somebody asks: a reference to it would carry a version that older systems lack.
@@ -14,13 +12,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
 #define FIRST_VERSION "GLIBC_2.2.5"
 #define SECOND_VERSION "GLIBC_2.3.3"
-#elif defined(__aarch64__)
-#define FIRST_VERSION "GLIBC_2.17"
-#define SECOND_VERSION "GLIBC_2.17"
-#endif
 #define BEFORE_2_34(name, version)                                \
   __asm__(".symver " #name "," #name "@" version);                \
   extern __typeof__(name) name __attribute__((weak))
@@ -190,4 +183,3 @@ const char *undead_error_text(int error) {
   const char *text = newer.describe ? newer.describe(error) : strerror(error);
   return text ? text : "unknown error";
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/images/exports.h"
 #include <stdbool.h>
 #include <string.h>
@@ -60,4 +58,3 @@ const Elf64_Sym *undead_exports_find(const undead_exports *exports, const char *
   }
   return NULL;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/images/files.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
@@ -29,4 +27,3 @@ const char *undead_file_at(uintptr_t address, const char *path, char *room, size
   if (!place) place = place_of(path);
   return place ? place : path;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/images/image_pages.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"
@@ -51,4 +49,3 @@ void undead_image_pages_let_go(void) {
   dl_iterate_phdr(let_go, &pagemap);
   undead_raw3(SYS_close, pagemap, 0, 0);
 }
-#endif

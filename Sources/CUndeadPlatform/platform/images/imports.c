@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/images/imports.h"
 #include <elf.h>
 #include <errno.h>
@@ -7,11 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
 enum { CALL_SLOT = R_X86_64_JUMP_SLOT, ADDRESS_SLOT = R_X86_64_GLOB_DAT, DATA_WORD = R_X86_64_64 };
-#elif defined(__aarch64__)
-enum { CALL_SLOT = R_AARCH64_JUMP_SLOT, ADDRESS_SLOT = R_AARCH64_GLOB_DAT, DATA_WORD = R_AARCH64_ABS64 };
-#endif
 
 // What of an image's dynamic section is needed.
 typedef struct {
@@ -232,4 +226,3 @@ bool undead_imports_between(const struct dl_phdr_info *user, const struct dl_phd
   visit_common(&from, &to, from.others + from.relative_count, from.other_count - from.relative_count, visit, context);
   return true;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/images/files.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -160,4 +158,3 @@ const undead_module *undead_module_of(uintptr_t address) {
   }
   return NULL;
 }
-#endif

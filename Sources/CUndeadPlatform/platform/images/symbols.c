@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/images/exports.h"
 #include "platform/images/c_library.h"
 #include "platform/images/files.h"
@@ -337,4 +335,3 @@ void undead_modules_refresh(void) {
   undead_symbols_forget();
   undead_modules_list();
 }
-#endif

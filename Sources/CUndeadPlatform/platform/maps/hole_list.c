@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "platform/maps/hole_list.h"
+#include "platform/maps/maps_internal.h"
 #include "platform/maps/holes.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -31,4 +29,3 @@ bool undead_hole_add(uintptr_t low, uintptr_t high) {
   undead_holes[at] = (undead_hole){low, high};
   return true;
 }
-#endif

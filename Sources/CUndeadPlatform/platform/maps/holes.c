@@ -1,7 +1,5 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/maps/holes.h"
-#include "platform/maps/hole_list.h"
+#include "platform/maps/maps_internal.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"
@@ -87,4 +85,3 @@ void undead_holes_refresh(void) {
   if (memory >= 0) undead_hole_count = kept;
   if (memory >= 0) undead_raw3(SYS_close, memory, 0, 0);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/maps/inheritance.h"
 #include "platform/maps/maps_internal.h"
 #include "platform/memory/memory.h"
@@ -107,4 +105,3 @@ bool undead_inheritance_held(void) {
   while (self.next < undead_mapping_count() && is_found(&self, undead_mapping_at(self.next))) self.next++;
   return self.next == undead_mapping_count();
 }
-#endif

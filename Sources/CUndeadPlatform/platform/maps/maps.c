@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/maps/maps.h"
 #include "platform/maps/holes.h"
 #include "platform/maps/maps_internal.h"
@@ -210,4 +208,3 @@ bool undead_mapping_path(uintptr_t address, char *text, size_t size) {
   errno = saved;
   return query.found;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/maps/maps_internal.h"
 #include "platform/memory/own_data.h"
 #include <errno.h>
@@ -107,4 +105,3 @@ bool undead_smaps_each_line(undead_maps_line_visitor visit, void *context) {
   char buffer[UNDEAD_MAPS_BUFFER];
   return !given_maps.text && each_line_of_file("/proc/thread-self/smaps", buffer, sizeof buffer, visit, context);
 }
-#endif

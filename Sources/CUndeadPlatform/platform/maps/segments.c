@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/maps/segments.h"
 #include "platform/memory/page.h"
 #include <string.h>
@@ -71,4 +69,3 @@ void undead_segments_build_id(
   }
   text[2 * count] = 0;
 }
-#endif

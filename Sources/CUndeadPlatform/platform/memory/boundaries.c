@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/memory/boundaries.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -24,4 +22,3 @@ void undead_release_boundaries(void) {
   for (int i = 0; i < BOUNDARY_COUNT; i++)
     undead_unmap(__atomic_exchange_n(&reserved[i], NULL, __ATOMIC_ACQ_REL), HEAP_BYTES);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/memory/index_map.h"
 #include "platform/memory/memory.h"
 #include <string.h>
@@ -63,4 +61,3 @@ void undead_index_free(undead_index_map *map) {
   if (map->entries) undead_unmap(map->entries, map->capacity * sizeof(undead_index_entry));
   *map = (undead_index_map){0};
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"
@@ -244,4 +242,3 @@ bool undead_border_is_readable(uintptr_t border) {
   int answer = can_be_mask(border - MASK_BYTES / 2);
   return answer < 0 ? can_be_waited_for(border - 4096) && can_be_waited_for(border) : answer;
 }
-#endif

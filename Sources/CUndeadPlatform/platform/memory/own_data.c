@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/memory/own_data.h"
 
 // The linker's, of the sections whose names are identifiers.
@@ -14,4 +12,3 @@ bool undead_own_variables(size_t index, uintptr_t *low, uintptr_t *high) {
   *high = (uintptr_t)(index ? __stop_undead_data : __stop_undead_bss);
   return true;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/memory/readable.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -41,4 +39,3 @@ bool undead_kernel_lets_read(uintptr_t address, size_t size) {
   size_t needed = size ? size : 1;
   return undead_kernel_readable_bytes(address, needed) == needed;
 }
-#endif

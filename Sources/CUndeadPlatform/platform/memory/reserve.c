@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/memory/reserve.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/page.h"
@@ -69,4 +67,3 @@ void undead_reserve_trim(undead_reserve *reserve, size_t kept) {
 void undead_reserve_clear(undead_reserve *reserve) {
   if (reserve->base) undead_clear_memory(reserve->base, undead_reserve_usable(reserve));
 }
-#endif

@@ -1,6 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/memory/sort.h"
 
 void undead_sort_words(uintptr_t *words, uint32_t count) { undead_sort(words, count, sizeof *words); }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/memory/thread_state.h"
 #include "platform/memory/own_data.h"
 
@@ -9,4 +7,3 @@ undead_thread_state *undead_thread_of(uintptr_t thread_pointer) {
   uintptr_t own = (uintptr_t)__builtin_thread_pointer();
   return (undead_thread_state *)(thread_pointer + ((uintptr_t)&undead_thread - own));
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/system/seccomp.h"
@@ -31,4 +29,3 @@ bool undead_copy_memory(uintptr_t address, void *copy, size_t size) {
   errno = saved;
   return done;
 }
-#endif

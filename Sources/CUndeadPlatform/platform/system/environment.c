@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/system/environment.h"
 #include <errno.h>
 #include <stdbool.h>
@@ -33,4 +31,3 @@ const char *undead_setting(const char *name) {
       return has_other_rights() ? NULL : *entry + length + 1;
   return NULL;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Files that the instrument makes, even if another user puts something where they are to be.
 //
 // A file is made (O_EXCL) under a name that leads nowhere else (O_NOFOLLOW), or taken if it is a regular file with one name
@@ -124,4 +122,3 @@ int undead_file_destination(const char *path, char *place, size_t size) {
   }
   return ELOOP;
 }
-#endif

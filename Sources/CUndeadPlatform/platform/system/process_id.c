@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/system/process_id.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -31,4 +29,3 @@ int32_t undead_process_id(void) {
   if (page) __atomic_store_n(page, id, __ATOMIC_RELAXED);
   return id;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/system/read_text.h"
 #include "platform/processor/processor.h"
 #include <fcntl.h>
@@ -39,4 +37,3 @@ uint64_t undead_read_number(const char *text, unsigned base, const char **end) {
   if (end) *end = text;
   return number;
 }
-#endif

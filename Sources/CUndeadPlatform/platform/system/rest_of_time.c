@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED && defined(__x86_64__)
 // Calls of libc with a relative timeout that the kernel does not count down where the program can see it. Made again as it was after
 // each of many checks, such a call would never end. So it gets the rest of its time:
 //
@@ -10,6 +8,7 @@
 // that time is waited once more, so a call takes less than twice its timeout. Of limits that belong to a socket (SO_RCVTIMEO) nothing
 // is known. Who calls: handlers of our signals, and the helper, which has the memory of the program.
 #include "platform/system/rest_of_time.h"
+#include "platform/system/clock.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
@@ -39,21 +38,15 @@ static timed_call again[UNDEAD_THREAD_SLOTS];
 
 enum { MILLION = 1000000, BILLION = 1000000000 };   // nanoseconds
 
-static int64_t nanoseconds_now(void) {
-  struct timespec time = {0, 0};
-  undead_raw3(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&time, 0);
-  return time.tv_sec * (int64_t)BILLION + time.tv_nsec;
-}
-
 static int64_t rest_of(const timed_call *call) {
-  int64_t rest = call->end - nanoseconds_now();
+  int64_t rest = call->end - (int64_t)undead_now();
   return rest > 0 ? rest : 0;
 }
 
 static void shorten_milliseconds(uint64_t *timeout) {
   enum { LONGEST_STOP = 1 << 20 };
   int32_t whole = (int32_t)*timeout;
-  uint32_t end = (uint32_t)(*timeout >> 32), now = (uint32_t)(nanoseconds_now() / MILLION);
+  uint32_t end = (uint32_t)(*timeout >> 32), now = (uint32_t)((int64_t)undead_now() / MILLION);
   if (whole <= 0) return;
   int32_t rest = (int32_t)(end - now);
   if (!end || rest > whole || rest < -LONGEST_STOP) end = now + (uint32_t)whole, rest = whole;   // not stopped before
@@ -67,7 +60,7 @@ static void shorten_timespec(timed_call *call, uint64_t *timeout) {
     if (!*timeout || !undead_pages_are_readable(*timeout, sizeof whole)) return;
     memcpy(&whole, (const void *)*timeout, sizeof whole);
     if (whole.tv_sec < 0 || whole.tv_sec > MOST_SECONDS || whole.tv_nsec < 0 || whole.tv_nsec >= BILLION) return;
-    call->end = nanoseconds_now() + whole.tv_sec * (int64_t)BILLION + whole.tv_nsec;
+    call->end = (int64_t)undead_now() + whole.tv_sec * (int64_t)BILLION + whole.tv_nsec;
     *timeout = (uint64_t)&call->rest;
   }
   int64_t rest = rest_of(call);
@@ -93,4 +86,3 @@ void undead_take_rest_of_time(int32_t tid, long number, bool in_libc, uint64_t a
     else if (slot >= 0) shorten_timespec(&again[slot], timeout);
   }
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/system/seccomp.h"
 #include "platform/processor/processor.h"
 #include <fcntl.h>
@@ -36,4 +34,3 @@ uint32_t undead_seccomp_filters(void) {
   // Kernels before 5.9 do not count them.
   return mode.value == 0 ? 0 : count.found && count.value > 0 ? count.value : 1;
 }
-#endif

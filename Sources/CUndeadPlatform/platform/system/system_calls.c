@@ -1,11 +1,8 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/system/system_calls.h"
 #include "platform/system/rest_of_time.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/page.h"
 
-#if defined(__x86_64__)
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -63,9 +60,3 @@ void undead_restart_system_call(void *context, bool in_libc) {
   registers[REG_RAX] = number;
   registers[REG_RIP] -= (greg_t)sizeof(syscall_instruction);
 }
-#else
-void undead_restart_system_call(void *context, bool in_libc) {
-  (void)context, (void)in_libc;
-}
-#endif
-#endif

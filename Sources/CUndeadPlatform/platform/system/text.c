@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/system/text.h"
 #include <string.h>
 
@@ -25,6 +23,10 @@ void undead_text_add(undead_text *text, const char *string) {
   if (string) undead_text_add_bytes(text, string, strlen(string));
 }
 
+void undead_text_add_all(undead_text *text, const char *const *strings, size_t count) {
+  for (size_t i = 0; i < count; i++) undead_text_add(text, strings[i]);
+}
+
 void undead_text_number(undead_text *text, int64_t number) {
   char digits[24];
   size_t at = sizeof(digits) - 1;
@@ -37,5 +39,3 @@ void undead_text_number(undead_text *text, int64_t number) {
   if (number < 0) digits[--at] = '-';
   undead_text_add(text, digits + at);
 }
-
-#endif

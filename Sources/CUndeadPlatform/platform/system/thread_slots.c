@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/system/thread_slots.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
@@ -22,4 +20,3 @@ int undead_thread_slot(int32_t tid) {
   }
   return -1;
 }
-#endif

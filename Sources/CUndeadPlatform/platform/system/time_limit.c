@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/system/time_limit.h"
 #include "platform/system/environment.h"
 #include "platform/memory/own_data.h"
@@ -41,4 +39,3 @@ void undead_scan_limit_refresh(void) {
 }
 
 uint32_t undead_scan_limit_seconds(void) { return limit; }
-#endif

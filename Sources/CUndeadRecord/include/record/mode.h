@@ -10,7 +10,6 @@ typedef enum {
   UNDEAD_RECORD_OFF = 0,
   UNDEAD_RECORD_BLOCKS = 1,       // blocks without backtraces
   UNDEAD_RECORD_BACKTRACES = 2,
-  UNDEAD_RECORD_COMPARE = 3,      // backtraces, some of them compared with libunwind's (for tests)
   UNDEAD_RECORD_SAMPLED = 4,      // blocks, and the backtraces of a sample of them (record/sample.h)
 } undead_mode;
 

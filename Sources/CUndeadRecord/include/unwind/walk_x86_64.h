@@ -10,7 +10,7 @@ typedef struct {
   uintptr_t pc, sp, bp;
 } undead_frame;
 
-// What libunwind asks of rbp where there is no unwind information.
+// What is asked of rbp where there is no unwind information (as libunwind does).
 static inline bool undead_is_frame_pointer(const undead_frame *frame) {
   return frame->bp >= frame->sp && frame->bp - frame->sp <= 0x4000;
 }

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/attached.h"
 #include "platform/images/c_library.h"
 #include "platform/images/imports.h"
@@ -151,4 +149,3 @@ bool undead_hooks_are_attached(void) { return are_in; }
 void undead_look_for_images(void) {
   if (are_in) change(false, true);
 }
-#endif

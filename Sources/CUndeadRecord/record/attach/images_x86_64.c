@@ -1,11 +1,8 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/attach/images_x86_64.h"
 #include "platform/memory/own_data.h"
 
 uintptr_t undead_real_dlopen, undead_real_dlsym;
 
-#if defined(__x86_64__)
 // Both take at most three arguments, none of them a vector.
 #define SEEN(name, real)                   \
   ".globl " name "\n"                      \
@@ -30,5 +27,3 @@ uintptr_t undead_real_dlopen, undead_real_dlsym;
   ".size " name ", .-" name "\n"
 
 __asm__(".text\n" SEEN("undead_dlopen_seen", "undead_real_dlopen") SEEN("undead_dlsym_seen", "undead_real_dlsym"));
-#endif
-#endif

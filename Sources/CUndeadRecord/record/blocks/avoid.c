@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/avoid.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/memory.h"
@@ -234,4 +232,3 @@ void *undead_avoid_end(void) {
 }
 
 void *undead_avoid_put_aside(void) { return __atomic_load_n(&put_aside, __ATOMIC_ACQUIRE); }
-#endif

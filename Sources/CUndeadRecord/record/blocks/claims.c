@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Claims: the blocks that earlier checks called leaks, and how some of them turned out to be none.
 //
 //   slots[hash of the address] → index + 1 → claims[index]          two tables, of which one is current
@@ -173,4 +171,3 @@ void undead_claims_forget(void) {
   refutation_count = checks = 0;
   counts = (undead_claim_counts){0};
 }
-#endif

@@ -1,14 +1,12 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/generations.h"
 #include "platform/memory/memory.h"
+#include "platform/system/clock.h"
 #include "platform/memory/own_data.h"
 #include "record/sparse.h"
 #include "unwind/backtrace.h"
 #include "unwind/store/store.h"
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 typedef struct {
   uint32_t ready;   // 1 when the rest is in place
@@ -61,9 +59,7 @@ static uint32_t begin_generation(const char *name) {
   if (!table || !undead_store_prepare() || !undead_store_has_room()) return 0;
   uint32_t number = take_number();
   if (!number) return 0;
-  struct timespec now = {0};
-  clock_gettime(CLOCK_REALTIME, &now);
-  table[number].nanoseconds = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+  table[number].nanoseconds = undead_wall_time();
   copy_name(table[number].name, name ? name : "");
   __atomic_store_n(&table[number].ready, 1, __ATOMIC_RELEASE);
   if (!undead_store_begin_generation(number)) return 0;
@@ -91,4 +87,3 @@ bool undead_generation_get(uint32_t number, undead_generation *generation) {
 }
 
 uint32_t undead_generation_of_backtrace(uint32_t backtrace) { return undead_store_generation(backtrace); }
-#endif

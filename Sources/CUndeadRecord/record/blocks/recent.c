@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The groups of granules where blocks were allocated lately: a list, as they are few of those that there are.
 #include "platform/memory/own_data.h"
 #include "record/registry.h"
@@ -75,4 +73,3 @@ void undead_registry_each_recent(uint32_t first_id, undead_block_visitor visit, 
     number = __atomic_load_n(&leaf->lately[group_of(number)], __ATOMIC_ACQUIRE);
   }
 }
-#endif

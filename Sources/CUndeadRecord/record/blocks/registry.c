@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/registry.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -151,4 +149,3 @@ void undead_registry_inherit(void) {
   undead_sparse_inherit();
   undead_registry_own_bit = UNDEAD_WORD_OWN;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/sample_table.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -85,4 +83,3 @@ uint32_t undead_sample_id(uintptr_t block) {
   const undead_sample *sample = undead_samples_find(block);
   return sample ? sample->id : 0;
 }
-#endif

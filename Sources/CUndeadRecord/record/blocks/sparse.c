@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/sparse.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
@@ -126,4 +124,3 @@ void undead_sparse_inherit(void) {
   if (undead_registry_own_bit && undead_sparse_used) undead_registry_each_leaf(inherit_leaf, NULL);
   undead_sparse_new |= UNDEAD_SPARSE_OWN;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // How large a block is, by the allocator that it is of.
 #include "record/allocator.h"
 #include "record/registry.h"
@@ -11,4 +9,3 @@ size_t undead_block_size(uintptr_t block) {
                                                                         : malloc_usable_size((void *)block);
   return size < (1ull << UNDEAD_ADDRESS_BITS) - block ? size : 0;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The allocator's public functions, over glibc's own under their __libc_ names: no dlsym, so that they work from the
 // very first allocation. Each block that they hand out gets a word in the registry, each one they take back loses it.
 #include "record/avoid.h"
@@ -23,7 +21,6 @@
 #include "record/way.h"
 #include "unwind/async_callers.h"
 #include "unwind/backtrace.h"
-#include "record/hooks/compare.h"
 #include "unwind/store/store.h"
 #include <errno.h>
 #include <gnu/libc-version.h>
@@ -49,7 +46,7 @@ extern void *__libc_pvalloc(size_t size);
 extern void __libc_free(void *block);
 
 static __attribute__((noinline)) uint32_t add_extras(uint32_t word, const hook_frame *frame) {
-  if (undead_record_mode == UNDEAD_RECORD_COMPARE) undead_compare(word, frame->return_address);
+  if (undead_capture_watcher) undead_capture_watcher(word, frame->return_address);
   if (undead_async_wanted && undead_record_mode >= UNDEAD_RECORD_BACKTRACES)
     word = undead_async_tag(word, frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
   return undead_open_scopes ? undead_scope_tag(word) : word;
@@ -178,13 +175,9 @@ UNDEAD_INLINE void *from_source(size_t size, size_t alignment, const hook_frame 
 
 // One block fewer until the next one is chosen. Compilers make a load, a store and a test of it.
 UNDEAD_INLINE bool count_is_over(void) {
-#if defined(__x86_64__)
   bool negative;
   __asm__ volatile("decq %1" : "=@ccs"(negative), "+m"(undead_thread.choice_left));
   return negative;
-#else
-  return --undead_thread.choice_left < 0;
-#endif
 }
 
 // Where not even that is counted in a short way.
@@ -481,5 +474,4 @@ bool undead_hook_keeps(void *block, const hook_frame *frame) {
   undead_frame caller = caller_of(frame);
   return block && filter && filter(block, caller.pc, caller.sp, caller.bp);
 }
-#endif
 #endif

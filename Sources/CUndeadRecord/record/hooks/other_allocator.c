@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The hooks over another allocator than glibc's. Blocks of it begin at multiples of 16 if they have that many bytes, and
 // it says how many they have; nothing else is known.
 #include "platform/images/imports.h"
@@ -344,4 +342,3 @@ __attribute__((noinline)) int undead_detour_posix_memalign(void **result, size_t
   undead_hook_leave();
   return code;
 }
-#endif

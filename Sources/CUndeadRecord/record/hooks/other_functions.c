@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/hooks/other_functions.h"
 #include "platform/images/c_library.h"
 #include "platform/images/imports.h"
@@ -211,4 +209,3 @@ void undead_other_functions_bind(const struct dl_phdr_info *image) {
 
 const char *undead_other_functions_unknown(void) { return unknown; }
 const char *undead_other_functions_unsound(void) { return unsound; }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/other_memory.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -146,4 +144,3 @@ bool undead_other_memory_image(size_t index, uintptr_t *low, uintptr_t *high) {
   *high = segments[index].high;
   return true;
 }
-#endif

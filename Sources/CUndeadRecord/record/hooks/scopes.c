@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/scopes.h"
 #include "platform/memory/own_data.h"
 #include "undead_scopes.h"
@@ -8,9 +6,7 @@
 #include "record/avoid.h"
 #include "record/registry.h"
 #include "record/way.h"
-#if defined(__x86_64__)
 #include "unwind/capture/capture_x86_64.h"
-#endif
 #include "unwind/store/store.h"
 #include <errno.h>
 #include <sched.h>
@@ -99,12 +95,8 @@ static uint32_t current_scope(void) {
 }
 
 static undead_scoped_nodes *known_nodes(void) {
-#if defined(__x86_64__)
   undead_unwind_cache *cache = undead_thread.unwind_cache;
   return cache ? &cache->scoped : NULL;
-#else
-  return NULL;
-#endif
 }
 
 uint32_t undead_scope_tag(uint32_t backtrace) {
@@ -145,4 +137,3 @@ void undead_scope_pop(void) {
   pushed.tasks[--pushed.count] = NULL;
   swift_task_localValuePop();
 }
-#endif

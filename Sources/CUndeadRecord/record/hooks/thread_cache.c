@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/block_source.h"
 #include "record/way/thread_cache.h"
 #include "platform/system/environment.h"
@@ -160,13 +158,8 @@ void undead_cache_learn(void) {
   static uint32_t begun;
   if ((undead_record_mode <= UNDEAD_RECORD_OFF && !undead_blocks_are_chosen) || __atomic_exchange_n(&begun, 1, __ATOMIC_ACQ_REL)) return;
   // Elsewhere glibc's own lists are used by glibc alone: place and form of a thread's table were not looked at there.
-#if defined(__x86_64__)
   const bool is_understood = true;
-#else
-  const bool is_understood = false;
-#endif
   if (is_understood) learn();
   __atomic_store_n(&undead_cache.tried, true, __ATOMIC_RELEASE);
   undead_way_choose();
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/attached.h"
 #include "record/claims.h"
 #include "record/registry.h"
@@ -13,12 +11,9 @@ void undead_record_forget_all(void) {
   undead_claims_forget();
   undead_registry_clear();
   undead_sample_forget_all();
-#if defined(__x86_64__)
   undead_cache_pool_clear();
-#endif
   undead_store_clear();
   undead_pc_table_clear();
   // All copies of rules and of ids of nodes become void.
   undead_backtrace_forget_images();
 }
-#endif

@@ -1,10 +1,8 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/attached.h"
 #include "platform/memory/own_data.h"
 #include "record/mode.h"
 #include "record/sample.h"
-#include "record/samples/sample_lock.h"
+#include "record/samples/samples.h"
 #include "record/sparse.h"
 #include "record/way.h"
 
@@ -27,4 +25,3 @@ void undead_record_tell_in_copy(void) {
   if (mode_of_program > UNDEAD_RECORD_OFF) undead_record_mode = mode_of_program;
   undead_way_choose();
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/mode.h"
 #include "record/claims.h"
 #include "platform/memory/boundaries.h"
@@ -56,8 +54,7 @@ bool undead_record_is_left_out(void) {
 static undead_mode mode_with_backtraces(void) {
   if (undead_record_stacks_wanted() == UNDEAD_STACKS_NONE) return UNDEAD_RECORD_BLOCKS;
   if (undead_record_samples()) return UNDEAD_RECORD_SAMPLED;
-  const char *compare = undead_setting("UNDEAD_COMPARE");
-  return compare && !is_zero(compare) ? UNDEAD_RECORD_COMPARE : UNDEAD_RECORD_BACKTRACES;
+  return UNDEAD_RECORD_BACKTRACES;
 }
 
 int32_t undead_record_decide(void) {
@@ -112,4 +109,3 @@ void undead_record_after_fork_in_child(void) {
   undead_sample_after_fork_in_child();
   undead_backtrace_after_fork_in_child();
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The memory of tasks, where the frames of asynchronous functions lie, one over the other like on a stack. It is cleared
 // like that of new blocks: what an ended call left in the holes of a frame would be a reference as long as the frame lives.
 #include "record/mode.h"
@@ -36,4 +34,3 @@ __attribute__((weak, swiftcall, visibility("default"))) void *swift_task_alloc(s
   void *memory = (alloc ? alloc : find_next())(size);
   return undead_record_mode > UNDEAD_RECORD_OFF ? memset(memory, 0, size) : memory;
 }
-#endif

@@ -1,12 +1,9 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/sample.h"
 #include "platform/system/environment.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/thread_state.h"
 #include "record/generations.h"
-#include "record/samples/sample_governor.h"
-#include "record/samples/sample_lock.h"
+#include "record/samples/samples.h"
 #include "record/way/sample_math.h"
 #include "record/samples/sample_stacks.h"
 #include "record/sample_table.h"
@@ -227,4 +224,3 @@ undead_sample_statistics undead_sample_read(void) {
     .store_bytes = undead_samples_bytes() + undead_stacks_bytes(),
   };
 }
-#endif

@@ -1,8 +1,6 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "record/samples/sample_governor.h"
+#include "record/samples/samples.h"
 #include "platform/memory/own_data.h"
-#include "unwind/rules/table_pages.h"
+#include "unwind/rules/images.h"
 #include <time.h>
 
 #define MOST_SHARE 100u              // one part of so many may go into samples
@@ -66,4 +64,3 @@ void undead_governor_note(uint64_t start, uint64_t end) {
 void undead_governor_thin(void) {
   if (!undead_governor_is_held) set_mean(doubled(undead_sample_mean, mean_at_start));
 }
-#endif

@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "record/samples/sample_lock.h"
+#include "record/samples/samples.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
@@ -82,4 +80,3 @@ bool undead_sample_lock_inherited(void) {
   *words = (lock_words){.is_parent = 1};
   return was_busy;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/samples/sample_stacks.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -163,4 +161,3 @@ void undead_stacks_forget_all(void) {
   entry_count = free_entries = frame_count = 0;
   fill_table();
 }
-#endif

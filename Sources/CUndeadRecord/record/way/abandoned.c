@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/abandoned.h"
 #include "unwind/backtrace.h"
 #include "unwind/pc_table.h"
@@ -39,12 +37,10 @@ static bool is_deeper(undead_thread_state *thread, uintptr_t function, uintptr_t
 }
 
 bool undead_is_under_way(undead_thread_state *thread, uintptr_t function, undead_frame at) {
-#if defined(__x86_64__)
   if (undead_pc_table_prepare()) {
     undead_frame_fate fate = undead_walk_looks_for(thread, at, end_of(function), CODE_LOW, CODE_HIGH);
     if (fate != UNDEAD_FRAME_UNCERTAIN) return fate == UNDEAD_FRAME_FOUND;
   }
-#endif
   return !is_deeper(thread, function, at.sp);
 }
 
@@ -78,4 +74,3 @@ void undead_hook_enter_again(const uintptr_t *frame) {
   forget();
   undead_thread.in_hook = (uintptr_t)frame;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/block_source.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/spread.h"
@@ -28,4 +26,3 @@ int64_t undead_block_choice_draw(uint32_t one_in) {
   for (int term = 1; power / term > 1e-18; term++, power *= p) unit += power / term;
   return (int64_t)(undead_exponential(undead_random_next(&thread->choice_seed)) / unit);
 }
-#endif

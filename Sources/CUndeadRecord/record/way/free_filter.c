@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/free_filter.h"
 #include "platform/memory/own_data.h"
 #include "record/way.h"
@@ -29,4 +27,3 @@ void undead_free_filter_watch(undead_free_filter_function watcher) {
   __atomic_store_n(&free_watcher, watcher, __ATOMIC_SEQ_CST);
   choose_filter();
 }
-#endif

@@ -1,7 +1,6 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/gate.h"
 #include "platform/memory/own_data.h"
+#include "platform/system/clock.h"
 #include "platform/processor/processor.h"
 #include "platform/system/time_limit.h"
 #include <errno.h>
@@ -42,12 +41,6 @@ void undead_gate_open(void) {
   errno = saved;
 }
 
-static time_t seconds(void) {
-  struct timespec now = {0};
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec;
-}
-
 static gate_waiter *take_waiter(int32_t tid) {
   // A signal handler may have jumped out of an earlier wait.
   for (int i = 0; i < WAITERS; i++)
@@ -61,10 +54,10 @@ static gate_waiter *take_waiter(int32_t tid) {
 }
 
 static __attribute__((noinline)) void wait_here(int32_t process, int32_t tid, gate_waiter *waiter) {
-  time_t end = seconds() + undead_scan_limit_seconds() + MORE_SECONDS;
+  int64_t end = undead_seconds_now() + undead_scan_limit_seconds() + MORE_SECONDS;
   for (;;) {
     uint32_t closing = __atomic_load_n(&closings, __ATOMIC_SEQ_CST);
-    if (__atomic_load_n(&undead_gate, __ATOMIC_SEQ_CST) != process || seconds() >= end) return;
+    if (__atomic_load_n(&undead_gate, __ATOMIC_SEQ_CST) != process || undead_seconds_now() >= end) return;
     // A signal handler that waited here, too, has given the entry back.
     if (waiter && waiter->tid == tid) __atomic_store_n(&waiter->closing, closing, __ATOMIC_RELEASE);
     const struct timespec slice = {.tv_nsec = 100000000};
@@ -104,4 +97,3 @@ bool undead_gate_holds(int32_t tid, uintptr_t *sp, uintptr_t *thread_pointer) {
   }
   return false;
 }
-#endif

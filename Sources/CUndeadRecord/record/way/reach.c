@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/reach.h"
 #include "platform/system/environment.h"
 #include "platform/memory/own_data.h"
@@ -55,4 +53,3 @@ bool undead_record_is_meant_here(void) {
   if (known == 0) known = !is_only_for_tests() || undead_record_runs_tests() ? 1 : -1;
   return known > 0;
 }
-#endif

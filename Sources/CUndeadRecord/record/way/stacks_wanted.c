@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/mode.h"
 #include "platform/system/environment.h"
 #include <string.h>
@@ -11,4 +9,3 @@ undead_stacks undead_record_stacks_wanted(void) {
   if (strcmp(wanted, "sampled") == 0) return UNDEAD_STACKS_SAMPLED;
   return UNDEAD_STACKS_FULL;
 }
-#endif

@@ -26,7 +26,7 @@ void undead_cache_learn(void);
 // From now on all is asked of glibc.
 void undead_cache_forget(void);
 
-#if defined(__x86_64__) && defined(__clang__)
+#if defined(__clang__)
 #define UNDEAD_OF_THREAD __attribute__((address_space(257)))   // fs: is the thread pointer
 UNDEAD_INLINE undead_cache_table *undead_cache_of_thread(void) {
   return *(undead_cache_table *UNDEAD_OF_THREAD *)undead_cache.place;

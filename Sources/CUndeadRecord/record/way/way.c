@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "record/way.h"
 #include "platform/memory/own_data.h"
 #include "record/allocator.h"
@@ -23,6 +21,7 @@ undead_block_pool undead_chosen_blocks;
 bool undead_blocks_are_chosen;
 undead_free_filter_function volatile undead_free_filter;
 bool undead_sparse_used, undead_avoids_addresses;
+undead_capture_watcher_function undead_capture_watcher;
 uint32_t undead_open_scopes;
 struct undead_cache_facts undead_cache;
 
@@ -42,7 +41,7 @@ static uint32_t way_of_mode(int32_t mode) {
 static bool has_extras(int32_t mode) {
   if (mode == UNDEAD_RECORD_SAMPLED) return false;
   bool scopes = __atomic_load_n(&undead_open_scopes, __ATOMIC_SEQ_CST) != 0;
-  return scopes || undead_avoids_addresses || mode == UNDEAD_RECORD_COMPARE || (undead_async_wanted && mode != UNDEAD_RECORD_BLOCKS);
+  return scopes || undead_avoids_addresses || undead_capture_watcher || (undead_async_wanted && mode != UNDEAD_RECORD_BLOCKS);
 }
 
 static uint32_t choose(void) {
@@ -64,4 +63,3 @@ void undead_way_choose(void) {
   do way = choose() | ((before & UNDEAD_WAY_COUNT) + UNDEAD_WAY_ONE);
   while (!__atomic_compare_exchange_n(&undead_way, &before, way, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
 }
-#endif

@@ -1,12 +1,9 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "unwind/async_callers.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
 
 bool undead_async_wanted;
 
-#if defined(__x86_64__)
 #include "platform/memory/thread_state.h"
 #include "unwind/backtrace.h"
 #include "unwind/capture/known_x86_64.h"
@@ -94,9 +91,8 @@ static uint32_t read_callers(const async_context *context, uint32_t *callers, un
     undead_rule rule;
     // Like a return address: it is looked up by what is before it.
     uint32_t index = undead_pc_find(resume + 1, &rule);
-    if (index == UNDEAD_PC_NONE || undead_rule_kind(rule) == UNDEAD_RULE_UNKNOWN ||
-        undead_rule_kind(rule) == UNDEAD_RULE_END || undead_rule_kind(rule) == UNDEAD_RULE_FOREIGN)
-      break;
+    undead_rule_special kind = undead_rule_kind(rule);
+    if (index == UNDEAD_PC_NONE || kind == UNDEAD_RULE_END || kind == UNDEAD_RULE_FOREIGN) break;
     if (known) {
       known->callers[count].context = (uintptr_t)context;
       known->callers[count].resume = resume;
@@ -182,17 +178,3 @@ void undead_async_arrange(uint32_t *indices, uint32_t count) {
   memmove(indices + place + found, indices + place, (kept - place) * sizeof(*indices));
   memcpy(indices + place, callers, found * sizeof(*indices));
 }
-
-#else
-
-void undead_async_begin(void) {}
-
-uint32_t undead_async_tag(uint32_t backtrace, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  (void)pc, (void)sp, (void)bp;
-  return backtrace;
-}
-
-void undead_async_arrange(uint32_t *indices, uint32_t count) { (void)indices, (void)count; }
-
-#endif
-#endif

@@ -1,6 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#if defined(__x86_64__)
 #include "unwind/capture/cache_pool.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/memory.h"
@@ -250,5 +247,3 @@ void undead_cache_pool_after_fork_in_child(undead_unwind_cache *own) {
   // Another thread may have been making the key.
   if (key_state > KEY_FAILED) key_state = KEY_NONE;
 }
-#endif
-#endif

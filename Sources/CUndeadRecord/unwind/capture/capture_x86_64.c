@@ -1,9 +1,6 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The frames around the caller of malloc are mostly those of the last time. A cached chain of frames is reused from the
 // first frame whose state equals the current one, if every return address and every saved rbp outside of it still has
 // its old value: unwinding is a function of just these words, so the result is that of a complete walk.
-#if defined(__x86_64__)
 #include "unwind/capture/capture_x86_64.h"
 #include "unwind/backtrace.h"
 #include "unwind/capture/chain_x86_64.h"
@@ -42,14 +39,6 @@ void undead_capture_reset(undead_unwind_cache *cache, uint32_t state) {
   }
   __atomic_signal_fence(__ATOMIC_SEQ_CST);
   cache->state = state;
-}
-
-void undead_capture_forget_pc(undead_unwind_cache *cache, uintptr_t pc) {
-  undead_known_pc *known = &cache->pcs[near_hash(pc) & (UNDEAD_KNOWN_PCS - 1)];
-  if (known->pc == pc) *known = (undead_known_pc){0};
-  // An address that none is: 0 would be the end of those that are in use.
-  for (uint32_t index = 0; index < UNDEAD_CACHED_FRAMES && cache->fresh[index].pc; index++)
-    if (cache->fresh[index].pc == pc) cache->fresh[index].pc = 1;
 }
 
 // The id of what `leaf` stands for below a frame: that is mostly near to where the last capture met the chain, else in the
@@ -94,10 +83,6 @@ INLINE uint32_t capture_at(undead_unwind_cache *cache, uintptr_t stack_high, uin
   undead_odd_step stepped = step_any(&frame, &link, site->rule, stack_high);
   if (UNLIKELY(stepped != UNDEAD_ODD_STEPPED))
     return stepped == UNDEAD_ODD_END ? know_child(cache, UNDEAD_TRIE_ROOT, site->run | UNDEAD_RUN_BIT) : 0;
-  if (UNLIKELY(link.sp_slot & UNDEAD_LINK_SIGNAL)) {
-    const undead_known_pc *interrupted = know_pc(cache, frame.pc);
-    if (!interrupted || undead_is_lost(interrupted, &link)) return 0;
-  }
   undead_memo **set = NULL;
   if (cache->memo_rest == 0) {
     set = undead_memo_set(cache, site->run, frame.pc, frame.sp);
@@ -193,5 +178,3 @@ uint32_t undead_backtrace_capture(uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   bool expected = LIKELY(cache && cache->state == epoch) && cache->expected;
   return expected ? capture_expected(thread, pc, sp, bp) : capture_frames(thread, pc, sp, bp);
 }
-#endif
-#endif

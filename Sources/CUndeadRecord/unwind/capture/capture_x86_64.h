@@ -17,7 +17,6 @@ typedef struct {
 typedef struct {
   undead_frame frame;
   uintptr_t bp_mask;      // all ones if an outer rule depends on this rbp, else 0
-  uint64_t stamp;         // changes whenever this or an outer frame changes
   uint32_t pc_index;
   uint32_t first_check;   // the words that led to this frame; those of all outer frames come before
   undead_known_node known;   // in the store, for the chain up to this frame
@@ -44,19 +43,12 @@ typedef struct {
   uint32_t pc_index;          // of `pc`
 } undead_fresh_frame;
 
-// What many stacks have in common, and a whole stack without it (unwind/capture/memo_x86_64.h): the words that led to its
-// frames, in whole blocks. Of a stack with words elsewhere than on the thread's own stack, `sp` is the complement of the
-// stack pointer, which none is, and the pages of these words stand behind the checks.
-typedef struct {
-  const undead_check *end;
-  uint32_t count;
-  undead_check checks[];
-} undead_memo_base;
-
+// A whole stack (unwind/capture/memo_x86_64.h): the words that led to its frames, in whole blocks. Of a stack with words elsewhere
+// than on the thread's own stack, `sp` is the complement of the stack pointer, which none is, and the pages of these words stand
+// behind the checks.
 typedef struct undead_memo {
   uintptr_t sp, pc, bp, bp_mask;   // at the start; the mask is 0 if no rule uses that rbp
   const undead_check *end;
-  const undead_memo_base *base;    // NULL if it has no such part
   uintptr_t context_slot;          // of the innermost asynchronous function; 0: not looked for, 1: there is none
   struct undead_memo *next;        // what was captured after it the last time
   struct undead_memo *made_before; // all there are
@@ -87,7 +79,6 @@ typedef struct {
 #define UNDEAD_KNOWN_CALLERS 128u
 
 #define UNDEAD_MEMO_BYTES (256u << 10)
-#define UNDEAD_MEMO_BASES 8u
 
 // Small copies of what the store and the table of return addresses know, near to the thread.
 typedef struct {
@@ -146,11 +137,10 @@ typedef struct {
   uint32_t check_count;
   uint32_t next_pair;        // counts pairs that were replaced
   bool cut;                  // frame 0 is not the outermost of the stack
-  uint64_t stamps;
   undead_memo *expected, *followed;   // what is tried first; what came before it
   bool holds;                // `followed` is what the last capture found
   undead_memo *last_made;
-  uint32_t memo_hits, memo_misses, memo_rest, memo_used, memo_turn, memo_bytes_used, next_base;
+  uint32_t memo_hits, memo_misses, memo_rest, memo_used, memo_turn, memo_bytes_used;
   undead_known_pair pairs[UNDEAD_KNOWN_PAIR_SETS][UNDEAD_KNOWN_PAIRS];
   undead_known_site sites[UNDEAD_KNOWN_SITES];
   undead_known_pc pcs[UNDEAD_KNOWN_PCS];
@@ -166,17 +156,15 @@ typedef struct {
   undead_fresh_frame fresh[UNDEAD_CACHED_FRAMES];
   union {
     uint32_t indices[UNDEAD_CACHED_FRAMES];   // for captures without the chain
-    uintptr_t addresses[UNDEAD_CACHED_FRAMES];
     struct {   // for those with it: what is looked up in the store together, and what was found
       uint32_t keys[UNDEAD_CACHED_FRAMES + 1], nodes[UNDEAD_CACHED_FRAMES + 1];
     };
   };
-  const undead_memo_base *bases[UNDEAD_MEMO_BASES];
   bool knows_saves;
   undead_known_saves saves[UNDEAD_KNOWN_SAVES];
   undead_known_callers callers[UNDEAD_KNOWN_CALLERS + 1];
   _Alignas(64) uint8_t memo_bytes[UNDEAD_MEMO_BYTES];
-  _Alignas(64) uint8_t room[UNDEAD_ROOM_BYTES];   // a stack (unwind/capture/room_x86_64.h); the last, so that its end is far from here
+  _Alignas(64) uint8_t room[UNDEAD_ROOM_BYTES];   // a stack (unwind/capture/cache_pool.h); the last, so that its end is far from here
 } undead_unwind_cache;
 
 // The words that a walk read, to know whether another one would find the same.
@@ -206,9 +194,6 @@ void undead_capture_leave(undead_unwind_cache *cache);
 
 // Puts what is known of `pc` into an entry of the cache: `entry`, or NULL if there is no room for new addresses.
 const undead_known_pc *undead_learn_pc(undead_unwind_cache *cache, undead_known_pc *entry, uintptr_t pc);
-
-// Forgets the rule of a return address.
-void undead_capture_forget_pc(undead_unwind_cache *cache, uintptr_t pc);
 
 // Like undead_walk, with what the cache of this thread and of the current epoch knows of addresses, into its scratch, for a frame
 // that called the instrument. The page of `place` can be read: the caller's own frame lies there. `words` may be NULL.

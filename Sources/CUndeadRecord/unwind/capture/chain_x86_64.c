@@ -1,6 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#if defined(__x86_64__)
 #include "unwind/capture/chain_x86_64.h"
 #include "unwind/backtrace.h"
 #include "unwind/capture/odd_x86_64.h"
@@ -68,7 +65,6 @@ INLINE uint32_t push(undead_unwind_cache *cache, uint32_t kept, uint32_t fresh_c
   undead_known_node *outer = kept ? &cache->frames[kept - 1].known : &root;
   undead_cached_frame *cached = &cache->frames[kept];
   uint32_t index = kept, known_nodes = cache->known_nodes;
-  uint64_t stamp = cache->stamps;
   const uint32_t *made = NULL;   // the nodes of all that is left, if they are new
   cache->count = 0;   // in case this is left in the middle
   for (const undead_fresh_frame *fresh = &cache->fresh[fresh_count - 1];; fresh--) {
@@ -91,7 +87,6 @@ INLINE uint32_t push(undead_unwind_cache *cache, uint32_t kept, uint32_t fresh_c
     uintptr_t bp_mask = mask_of(fresh->rule, mask);
     cached->frame = fresh->frame;
     cached->bp_mask = mask = bp_mask;
-    cached->stamp = ++stamp;
     cached->pc_index = pc_index;
     cached->first_check = (uint32_t)(check - cache->checks);
     cached->known = known_node(node);
@@ -101,7 +96,6 @@ INLINE uint32_t push(undead_unwind_cache *cache, uint32_t kept, uint32_t fresh_c
     index++;
     if (fresh == cache->fresh) break;
   }
-  cache->stamps = stamp;
   cache->known_nodes = known_nodes;
   cache->check_count = (uint32_t)(check - cache->checks);
   cache->count = index;
@@ -137,7 +131,6 @@ INLINE uint32_t push_one(undead_unwind_cache *cache, undead_cached_frame *caller
   undead_check *check = write_link(cache->checks + caller->first_check, &caller->frame, link, caller->bp_mask);
   cached->frame = *frame;
   cached->bp_mask = mask_of(known->rule, caller->bp_mask);
-  cached->stamp = ++cache->stamps;
   cached->pc_index = pc_index;
   cached->first_check = cache->check_count = (uint32_t)(check - cache->checks);
   cached->known = known_node(node);
@@ -229,5 +222,3 @@ uint32_t undead_chain_extend(undead_unwind_cache *cache, uintptr_t stack_high, u
   }
   return extend(cache, stack_high, &w, leaf);
 }
-#endif
-#endif

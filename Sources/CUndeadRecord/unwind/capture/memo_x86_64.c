@@ -1,6 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#if defined(__x86_64__)
 #include "unwind/capture/memo_x86_64.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/page.h"
@@ -13,9 +10,6 @@
 #define TRIED_STACKS 256u
 #define FEWEST_HITS 512u
 #define RESTING_STACKS 16384u
-// A frame is settled when so many others were put into the chain since; what is outside of it many stacks share.
-#define SETTLED_STAMPS 256u
-#define LEAST_SHARED 8u        // checks
 #define MOST_CHECKS 512u
 #define MOST_PAGES 32u
 
@@ -23,7 +17,6 @@ static void forget_kept(undead_unwind_cache *cache) {
   cache->expected = NULL;
   cache->followed = NULL;
   cache->last_made = NULL;
-  memset(cache->bases, 0, sizeof cache->bases);
   cache->memo_bytes_used = 0;
 }
 
@@ -64,22 +57,6 @@ static undead_check *fill_up(undead_check *first, undead_check *end) {
   return end;
 }
 
-// The outer part of many stacks: the first checks of the chain. NULL without room.
-static const undead_memo_base *base_of(undead_unwind_cache *cache, uint32_t count) {
-  uint32_t bytes = count * (uint32_t)sizeof(undead_check);
-  for (uint32_t index = 0; index < UNDEAD_MEMO_BASES; index++) {
-    const undead_memo_base *known = cache->bases[index];
-    if (known && known->count == count && memcmp(known->checks, cache->checks, bytes) == 0) return known;
-  }
-  uint32_t most = bytes + UNDEAD_MEMO_BLOCK * (uint32_t)sizeof(undead_check);
-  undead_memo_base *base = take(cache, (uint32_t)sizeof *base + most);
-  if (!base) return NULL;
-  base->count = count;
-  memcpy(base->checks, cache->checks, bytes);
-  base->end = fill_up(base->checks, base->checks + count);
-  return cache->bases[cache->next_base++ % UNDEAD_MEMO_BASES] = base;
-}
-
 // Writes the checks of the site's frames behind `check`; NULL if they are not to be kept. `mask` says whether the rbp
 // outside of them matters, and then whether the one at the start does.
 static undead_check *append_site(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame frame, uintptr_t *mask,
@@ -104,27 +81,21 @@ static undead_check *append_site(undead_unwind_cache *cache, uintptr_t stack_hig
 }
 
 static undead_memo *make(undead_unwind_cache *cache, uintptr_t stack_high, const undead_frame *start, uint32_t id) {
-  uint32_t joined = cache->last, settled = joined;
-  while (settled > 0 && cache->stamps - cache->frames[settled].stamp < SETTLED_STAMPS) settled--;
-  uint32_t shared = cache->frames[settled].first_check, outer_count = cache->frames[joined].first_check;
-  if (shared < LEAST_SHARED) shared = 0;
-  uint32_t own_count = outer_count - shared;
-  if (own_count > MOST_CHECKS || shared > MOST_CHECKS) return NULL;
-  const undead_memo_base *base = shared ? base_of(cache, shared) : NULL;
-  uint32_t most = own_count + UNDEAD_LINK_CHECKS * UNDEAD_RUN_FRAMES + UNDEAD_MEMO_BLOCK;
-  undead_memo *memo = base || !shared ? take(cache, (uint32_t)(sizeof *memo + most * sizeof(undead_check))) : NULL;
+  uint32_t joined = cache->last, count = cache->frames[joined].first_check;
+  if (count > MOST_CHECKS) return NULL;
+  uint32_t most = count + UNDEAD_LINK_CHECKS * UNDEAD_RUN_FRAMES + UNDEAD_MEMO_BLOCK;
+  undead_memo *memo = take(cache, (uint32_t)(sizeof *memo + most * sizeof(undead_check)));
   if (!memo) {
     undead_memo_forget(cache);
     return NULL;
   }
   // Innermost first, but for the site's frames, which the caller has compared already.
   undead_check *end = memo->checks;
-  for (uint32_t index = outer_count; index > shared; index--) *end++ = cache->checks[index - 1];
+  for (uint32_t index = count; index > 0; index--) *end++ = cache->checks[index - 1];
   uintptr_t mask = cache->frames[joined].bp_mask;
   end = append_site(cache, stack_high, *start, &mask, end);
   if (!end) return NULL;
   memo->end = fill_up(memo->checks, end);
-  memo->base = base;
   memo->next = NULL;
   memo->context_slot = 0;
   memo->sp = start->sp;
@@ -293,5 +264,3 @@ void undead_memo_consider_walked(undead_unwind_cache *cache, undead_thread_state
   }
   put_first(cache, set, memo);
 }
-#endif
-#endif

@@ -21,8 +21,7 @@ INLINE bool undead_blocks_hold(const undead_check *check, const undead_check *en
 
 INLINE bool undead_memo_holds(const undead_memo *memo, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   return LIKELY(memo->sp == sp) && LIKELY(memo->pc == pc) && LIKELY(((memo->bp ^ bp) & memo->bp_mask) == 0) &&
-         undead_blocks_hold(memo->checks, memo->end) &&
-         (!memo->base || undead_blocks_hold(memo->base->checks, memo->base->end));
+         undead_blocks_hold(memo->checks, memo->end);
 }
 
 // The id of a stack that is the expected one, else 0.

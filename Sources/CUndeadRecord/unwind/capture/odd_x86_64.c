@@ -1,6 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#if defined(__x86_64__)
 #include "unwind/capture/odd_x86_64.h"
 #include <ucontext.h>
 
@@ -37,7 +34,6 @@ static undead_odd_step step_odd_realigned(undead_frame *frame, undead_link *link
 }
 
 static undead_odd_step step_odd_foreign(undead_frame *frame, undead_link *link, uintptr_t stack_high) {
-  if (link->sp_slot & UNDEAD_LINK_SIGNAL) return UNDEAD_ODD_LOST;
   if (!undead_is_frame_pointer(frame)) return UNDEAD_ODD_END;
   const uintptr_t *bp = (const uintptr_t *)frame->bp;
   if (!lies_within(frame->bp, 16, frame->sp, stack_high)) return UNDEAD_ODD_LOST;
@@ -55,5 +51,3 @@ undead_odd_step undead_step_odd(undead_frame *frame, undead_link *link, undead_r
   default: return UNDEAD_ODD_LOST;
   }
 }
-#endif
-#endif

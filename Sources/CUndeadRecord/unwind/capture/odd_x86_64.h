@@ -11,19 +11,10 @@ typedef enum {
   UNDEAD_ODD_END,       // the frame is the outermost
 } undead_odd_step;
 
-// `link` is also what led to the present frame (undead_is_lost).
 undead_odd_step undead_step_odd(undead_frame *frame, undead_link *link, undead_rule rule, uintptr_t stack_high);
 
 // In `sp_slot`: the frame was interrupted. Its next instruction stands behind its stack pointer in the signal's frame.
 #define UNDEAD_LINK_SIGNAL (uintptr_t)1
-
-// True if the chain cannot go on outside of a frame that `link` led to: it does not follow the register that the frame is found
-// by, what was interrupted where no image is may have no frame yet, or the code is gone.
-INLINE bool undead_is_lost(const undead_known_pc *known, const undead_link *link) {
-  undead_rule_special kind = undead_rule_kind(known->rule);
-  return kind == UNDEAD_RULE_UNKNOWN || kind == UNDEAD_RULE_REGISTER ||
-         (kind == UNDEAD_RULE_FOREIGN && link->sp_slot & UNDEAD_LINK_SIGNAL);
-}
 
 INLINE undead_odd_step step_any(undead_frame *frame, undead_link *link, undead_rule rule, uintptr_t stack_high) {
   if (UNLIKELY(!is_plain(rule))) return undead_step_odd(frame, link, rule, stack_high);

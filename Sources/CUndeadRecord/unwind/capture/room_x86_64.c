@@ -1,14 +1,10 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "unwind/room.h"
-#if defined(__x86_64__)
 #include "platform/processor/assembly_x86_64.h"
 #include "unwind/capture/cache_pool.h"
-#include "unwind/capture/room_x86_64.h"
 #include "unwind/store/stack.h"
 #include <stddef.h>
 
-// For libunwind and for following code; the other is for the Swift runtime.
+// For following code; the other is for the Swift runtime.
 #define ROOM_FOR_UNWINDING (16u << 10)
 #define ROOM_FOR_OTHERS (64u << 10)
 
@@ -54,7 +50,3 @@ void undead_run_with_room(void (*work)(void *), void *context) {
   call_in(cache, work, context);
   undead_cache_return(cache);
 }
-#else
-void undead_run_with_room(void (*work)(void *), void *context) { work(context); }
-#endif
-#endif

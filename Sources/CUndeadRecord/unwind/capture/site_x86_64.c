@@ -1,6 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#if defined(__x86_64__)
 #include "unwind/capture/site_x86_64.h"
 #include "unwind/capture/odd_x86_64.h"
 
@@ -59,7 +56,6 @@ static uint32_t walk_to_site(undead_unwind_cache *cache, uintptr_t stack_high, u
     if (UNLIKELY(!is_plain(known->rule))) {
       *odd = true;
       if (undead_rule_is_end(known->rule)) return index + 1;
-      if (undead_is_lost(known, &link)) return 0;
     }
     if (index + 1 == UNDEAD_RUN_FRAMES) break;
     undead_odd_step stepped = step_any(frame, &link, known->rule, stack_high);
@@ -94,5 +90,3 @@ const undead_known_site *undead_site_learn(undead_unwind_cache *cache, uintptr_t
   *site = (undead_known_site){{inner[0].pc, inner[1].pc, inner[2].pc}, inner[2].rule, run};
   return site;
 }
-#endif
-#endif

@@ -1,12 +1,9 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#if defined(__x86_64__)
 #include "unwind/walk_x86_64.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/page.h"
 #include "unwind/rules/images.h"
 #include "unwind/capture/known_x86_64.h"
-#include "unwind/capture/room_x86_64.h"
+#include "unwind/capture/cache_pool.h"
 #include "unwind/settings.h"
 #include "unwind/store/stack.h"
 #include <ucontext.h>
@@ -57,7 +54,6 @@ typedef struct {
   uint32_t pc_index;
   undead_rule rule;   // of `frame.pc`
   bool guessed;       // how `frame` was found
-  bool interrupted;   // by a signal
   const uintptr_t *bp_slot;   // of the frame's rbp, NULL if it is still that of the start
   bool bp_noted;
   bool asks_registers;        // one is needed
@@ -193,7 +189,6 @@ INLINE bool look(walk *w) {
 
 INLINE bool leave(walk *w) {
   w->guessed = w->rule & UNDEAD_RULE_GUESS;
-  w->interrupted = undead_rule_kind(w->rule) == UNDEAD_RULE_SIGNAL;
   switch ((int)undead_rule_kind(w->rule)) {
   case UNDEAD_RULE_SIGNAL: return step_signal(w);
   case UNDEAD_RULE_DEREF: return step_realigned(w);
@@ -211,8 +206,6 @@ INLINE undead_walk_end walk_all(walk *w, uint32_t *indices, uint32_t max, uint32
     indices[(*count)++] = w->pc_index;
     if (undead_rule_is_end(w->rule)) return UNDEAD_WALK_COMPLETE;
     if (undead_rule_kind(w->rule) == UNDEAD_RULE_FOREIGN) {
-      // It may have no frame yet, or be gone.
-      if (w->interrupted) return UNDEAD_WALK_LOST;
       use_bp(w);
       if (!undead_is_frame_pointer(&w->frame)) return UNDEAD_WALK_COMPLETE;
     }
@@ -294,7 +287,8 @@ undead_walk_end undead_walk(undead_thread_state *thread, undead_frame frame, uin
                             uint32_t *count) {
   reader r = {.thread = thread};
   walk w = {.reader = &r, .frame = frame};
-  return walk_stack(&w, FOLLOWS_NONE, FOLLOWS_SAVED, indices, max, count);
+  // Of another thread, what it has in its registers is not known.
+  return walk_stack(&w, FOLLOWS_NONE, thread == &undead_thread ? FOLLOWS_ALL : FOLLOWS_SAVED, indices, max, count);
 }
 
 undead_walk_end undead_walk_from(uintptr_t place, undead_unwind_cache *cache, undead_thread_state *thread,
@@ -338,5 +332,3 @@ undead_step undead_walk_step(undead_frame *frame) {
   *frame = w.frame;
   return kind == UNDEAD_RULE_SIGNAL ? UNDEAD_STEP_INTERRUPTED : UNDEAD_STEP_CALLER;
 }
-#endif
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "unwind/code.h"
 #include "unwind/rules/images.h"
 
@@ -18,4 +16,3 @@ undead_code undead_code_at(uintptr_t address) {
   intptr_t at = (intptr_t)(address - (uintptr_t)header);
   return at >= low && at <= high ? UNDEAD_CODE : UNDEAD_NO_CODE;
 }
-#endif

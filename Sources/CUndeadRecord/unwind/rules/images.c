@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Finds images by _dl_find_object, and remembers those that it found until undead_images_forget: what was learned of their
 // code must go with them. Without that function (glibc before 2.35) the loader's list is walked, and what is remembered also
 // answers, since a walk costs a hundred times as much.
@@ -7,7 +5,6 @@
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"
-#include "unwind/rules/link_map.h"
 #include <errno.h>
 #include <link.h>
 #include <sys/auxv.h>
@@ -170,4 +167,3 @@ void undead_images_forget(void (*gone)(uintptr_t low, uintptr_t high)) {
   for (uint32_t index = 0; index < FOREIGN_LIMIT; index++) __atomic_store_n(&foreign_places[index], 0, __ATOMIC_RELEASE);
   __atomic_store_n(&foreign_count, 0, __ATOMIC_RELEASE);
 }
-#endif

@@ -28,4 +28,22 @@ bool undead_images_changed(void);
 // Calls `gone` for the range of each such image, and forgets them all.
 void undead_images_forget(void (*gone)(uintptr_t low, uintptr_t high));
 
+// The loaded images where the C library has no function that finds them without a lock (glibc before 2.35).
+
+// Calls `visit` with each image on the loader's list until it returns true; false if it never did.
+typedef bool (*undead_link_map_visitor)(void *context, const undead_image *image);
+bool undead_link_map_each(undead_link_map_visitor visit, void *context);
+
+// The image of that entry of the list; false if there is none any more.
+bool undead_link_map_read(const void *link_map, undead_image *image);
+
+// Unwind tables that were read stay in memory: for a small service megabytes, though each place is looked up once. They can
+// be let go, and come back from the file.
+
+// The table of `image` was read at these places.
+void undead_table_pages_note(const undead_image *image, const void *place, const void *other);
+
+// Lets all go that was read since the last call; nothing where a page may differ from its file. Not by two threads at once.
+void undead_table_pages_let_go(void);
+
 #pragma GCC visibility pop

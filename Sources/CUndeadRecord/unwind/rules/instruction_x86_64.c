@@ -1,7 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Intel SDM vol. 2, chapter 2 (formats) and appendix A (opcode maps).
-#if defined(__x86_64__)
 #include "unwind/rules/instruction_x86_64.h"
 #include <string.h>
 
@@ -151,5 +148,3 @@ bool undead_instruction_decode(const uint8_t *code, uint64_t size, undead_instru
   instruction->length = (uint8_t)(r.at - code);
   return !r.failed;
 }
-#endif
-#endif

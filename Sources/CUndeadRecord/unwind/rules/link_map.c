@@ -1,10 +1,8 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Walks the loader's list of images in malloc and in signal handlers, while other threads may change it: dl_iterate_phdr
 // takes a lock that the interrupted code may hold. So nothing of the list or of an image is believed to be there: it is copied
 // by a system call that fails where nothing is. And an entry counts only if the image that it leads to names the same dynamic
 // section as the entry does, which no half-written or reused entry does.
-#include "unwind/rules/link_map.h"
+#include "unwind/rules/images.h"
 #include "platform/memory/memory.h"
 #include <link.h>
 #include <string.h>
@@ -78,4 +76,3 @@ bool undead_link_map_each(undead_link_map_visitor visit, void *context) {
   }
   return false;
 }
-#endif

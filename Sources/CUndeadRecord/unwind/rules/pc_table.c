@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "unwind/pc_table.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/reserve.h"
@@ -60,13 +58,6 @@ uint32_t undead_pc_find_slow(uintptr_t pc, undead_rule *rule) {
   return UNDEAD_PC_NONE;
 }
 
-void undead_pc_note_end(uint32_t index) {
-  undead_rule known = __atomic_load_n(&undead_pcs[index].rule, __ATOMIC_ACQUIRE);
-  undead_rule end = undead_rule_make(UNDEAD_RULE_SPECIAL | (known & UNDEAD_RULE_LOADER), 0, UNDEAD_RULE_END);
-  if (undead_rule_kind(known) != UNDEAD_RULE_UNKNOWN) return;
-  __atomic_compare_exchange_n(&undead_pcs[index].rule, &known, end, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
-}
-
 // Calls `change` for every entry, with the range.
 static void change_all(void (*change)(undead_pc_entry *entry, uintptr_t low, uintptr_t high), uintptr_t low,
                        uintptr_t high) {
@@ -104,4 +95,3 @@ uint64_t undead_pc_table_bytes(void) {
   for (int tier = 0; tier < TIERS; tier++) used += __atomic_load_n(&tier_used[tier], __ATOMIC_RELAXED);
   return used * sizeof(undead_pc_entry);
 }
-#endif

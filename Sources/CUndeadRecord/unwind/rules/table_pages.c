@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "unwind/rules/table_pages.h"
+#include "unwind/rules/images.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"
 #include "platform/processor/processor.h"
@@ -84,4 +82,3 @@ void undead_table_pages_let_go(void) {
     if (low < high && is_like_file(&range)) undead_raw3(SYS_madvise, (long)low, (long)(high - low), MADV_DONTNEED);
   }
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "unwind/store/stack.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/page.h"
@@ -59,4 +57,3 @@ bool undead_stack_has_room(undead_thread_state *thread, uintptr_t bytes) {
   }
   return true;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "unwind/store/store.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
@@ -59,13 +57,11 @@ uint32_t undead_store_count(void) { return __atomic_load_n(&used.next_word, __AT
 // While there is one thread only a signal handler can come between, and the instruction is enough without its lock, which costs
 // more than all else here. malloc trusts the same variable.
 static inline bool exchange(uint32_t *word, uint32_t *expected, uint32_t value) {
-#if defined(__x86_64__)
   if (undead_is_single_threaded()) {
     bool done;
     __asm__ volatile("cmpxchgl %3, %1" : "=@ccz"(done), "+m"(*word), "+a"(*expected) : "r"(value) : "memory");
     return done;
   }
-#endif
   return __atomic_compare_exchange_n(word, expected, value, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
@@ -305,4 +301,3 @@ uint32_t undead_store_read(uint32_t id, uint32_t *pc_indices, uint32_t max) {
   }
   return found;
 }
-#endif

@@ -41,7 +41,7 @@ typedef struct {
 #define UNDEAD_NODE_NAMED_BY_GLOBAL 4u   // ... of a global variable, or of memory that the program mapped
 #define UNDEAD_NODE_NAMED_BY_THREAD 8u   // ... of a stack, registers, thread-local storage
 #define UNDEAD_NODE_NAMED 14u
-// Why it is certain that nobody holds what leaked (scan/counts/certainty.h). None of them: no word that the scan looked at names it.
+// Why it is certain that nobody holds what leaked (scan/counts/counts.h). None of them: no word that the scan looked at names it.
 #define UNDEAD_NODE_BY_COUNTS 16u        // words that may be references led to it; its count says that they are none
 #define UNDEAD_NODE_NAMED_BY_NUMBER 32u  // one of them, a number, names it itself
 #define UNDEAD_NODE_NAMED_BY_PLACE 64u   // likewise a place that may be out of use: of a frame, of a task, of a tail

@@ -11,7 +11,7 @@ typedef struct {
 } undead_type_name_pair;
 
 typedef struct {
-  // These use the Swift calling convention, which for these signatures is that of C on x86-64 and arm64.
+  // These use the Swift calling convention, which for these signatures is that of C on x86-64.
   const void *(*type_by_mangled_name)(const char *name, size_t length, const void *context,
                                       const void *const *arguments);
   // NULL in runtimes that do not have it.

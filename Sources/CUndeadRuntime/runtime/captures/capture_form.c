@@ -1,10 +1,8 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Types of captures are those of SIL, which the runtime only partly knows: it builds no lowered functions and no boxes, takes
 // thin metatypes for thick ones, and ends the program if it is asked for some types of generic parameters. So the sizes that a
 // name alone decides are read off the name here, from its end: mangled names are postfix (docs/ABI/Mangling.rst, ASTMangler.cpp).
 // What is not certain is not sized. Called by the scan's thread and by threads of the program (memory_reader.h).
-#include "runtime/captures/capture_form.h"
+#include "runtime/captures/captures.h"
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"
@@ -213,4 +211,3 @@ undead_capture_form undead_capture_form_of(const undead_mangled *name) {
   form.sized = form.size != 0;
   return form;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The one reader of what closures capture: the list of captures in the context's metadata, and where each lies in the context.
 // The scan and the names ask for fields, with types from the runtime. A thread of the program (weak_captures.c) asks for the list
 // and decides by the forms of the names alone. Nothing is read that was not proved to be readable (memory_reader.h), and no offset
@@ -10,8 +8,6 @@
 #include "platform/system/read_text.h"
 #include "platform/memory/spread.h"
 #include "runtime/abi.h"
-#include "runtime/captures/capture_form.h"
-#include "runtime/captures/pack_captures.h"
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/layout.h"
 #include "runtime/runtime.h"
@@ -280,4 +276,3 @@ const undead_fields *undead_captures_in(uintptr_t isa, uintptr_t address) {
   undead_word_map_set(&known, key | 1, (uintptr_t)fields);
   return fields;
 }
-#endif

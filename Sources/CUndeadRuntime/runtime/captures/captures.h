@@ -1,5 +1,6 @@
 // What closure contexts and local boxes hold.
 #pragma once
+#include "runtime/descriptors.h"
 #include "runtime/types.h"
 
 typedef struct {
@@ -22,3 +23,34 @@ const undead_fields *undead_captures_with(uintptr_t isa, const uintptr_t *bindin
 const undead_fields *undead_captures_in(uintptr_t isa, uintptr_t address);
 // What the runtime makes of a generic parameter whose argument is `type`, if asked as for a capture of it.
 uintptr_t undead_capture_of_parameter(uintptr_t type);
+
+// How the compiler stores one captured value, as far as its mangled name says: nothing here asks the Swift runtime.
+
+typedef enum {
+  UNDEAD_FORM_OTHER = 0,   // a value, or a name that is not understood
+  UNDEAD_FORM_BOX,         // of a captured variable
+  UNDEAD_FORM_FUNCTION,    // code and context
+  UNDEAD_FORM_CODE,        // a function without a context, or a block
+  UNDEAD_FORM_REFERENCE,   // to an object, of any ownership; witness tables may follow
+} undead_form_kind;
+
+typedef struct {
+  undead_form_kind kind;
+  bool sized;          // the name says how many bytes the value has
+  bool unlike_type;    // values of the type that the runtime makes of the name may have another size
+  bool escapes;        // of a function: its context is an object
+  bool optional;
+  uint32_t size;
+} undead_capture_form;
+
+enum { UNDEAD_MOST_PROTOCOLS = 64 };   // of one existential type; of more its size is not known
+
+undead_capture_form undead_capture_form_of(const undead_mangled *name);
+
+// The alignment of a value whose size the name says.
+static inline size_t undead_form_align_mask(const undead_capture_form *form) { return form->size ? 7 : 0; }
+
+// The type of what a closure captures of a parameter pack.
+
+// 0 if the name is of something else, or an element's type is not certain. `bindings` are the words at the head of the context.
+uintptr_t undead_tuple_of_pack(const undead_capture_list *captures, const undead_mangled *name, const uintptr_t *bindings);

@@ -1,10 +1,8 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // What a closure captures of a parameter pack as a whole is a tuple of the elements, "xxQp_t" for the first parameter. The runtime makes no
 // type of that name outside of a generic type. The words at the head of the context say how many types the pack has, and where they are:
 //
 //     sources: ("xxQp_QP", "sB0"): the count in word 0;  ("xxQp_QP", "B1"): the list in word 1, whose lowest bit says in which memory
-#include "runtime/captures/pack_captures.h"
+#include "runtime/captures/captures.h"
 #include "platform/memory/own_data.h"
 #include "platform/system/read_text.h"
 #include "runtime/abi.h"
@@ -51,4 +49,3 @@ uintptr_t undead_tuple_of_pack(const undead_capture_list *captures, const undead
   if (bindings[count] == 1) return types[0];
   return (uintptr_t)undead_runtime.tuple_type(0, bindings[count], (const void *const *)types, NULL, NULL);
 }
-#endif

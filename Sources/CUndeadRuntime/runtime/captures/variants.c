@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Objects whose first word does not say all: the captures of a generic closure depend on the type arguments at the head of its
 // context, the value in the box of an error on the type in front of it. Layouts of such objects have these words in their key.
 //
@@ -26,5 +24,3 @@ uintptr_t undead_variant_key(uintptr_t isa, const uintptr_t *words, uint32_t cou
   for (uint32_t i = 0; i < count; i++) key = undead_spread(key ^ words[i] ^ key >> 29);
   return key | 1;   // no isa
 }
-
-#endif

@@ -1,12 +1,9 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // What a closure knows weakly, asked on the program's thread before it is called. Its caller keeps the closure, the closure its
 // captures: what is read lies in these contexts, in their metadata and in the images of types, at places that captures.c
 // derives, and the kernel is asked for each page first. Whatever else a closure captures, it is not looked at.
 #include "undead_objects.h"
 #include "platform/memory/readable.h"
 #include "runtime/abi.h"
-#include "runtime/captures/capture_form.h"
 #include "runtime/captures/captures.h"
 #include "runtime/metadata/memory_reader.h"
 
@@ -91,4 +88,3 @@ bool undead_closure_knows_only_dead(const void *context, char *type, size_t size
   if (found.alive) swift_release(found.alive);
   return only_dead;
 }
-#endif

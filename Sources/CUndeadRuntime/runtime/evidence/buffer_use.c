@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // How values lie in the buffers of opaque existentials. Reads metadata only: it is asked in the stopped world.
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
@@ -157,4 +155,3 @@ undead_buffer_use undead_buffer_use_of(uintptr_t type) {
   }
   return known[slot].use;
 }
-#endif

@@ -1,8 +1,6 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Nothing in metadata says where an enum has its tag. But its witnesses write and read it: each case is written over two patterns, and the
 // bits that come out the same are the tag. evidence_types.c asks, while the world is running.
-#include "runtime/evidence/enum_tags.h"
+#include "runtime/evidence/evidence_internal.h"
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"
@@ -80,4 +78,3 @@ bool undead_enum_tags_of(uintptr_t type, const undead_fields *cases, undead_enum
     if (distinguishes(of, cases, word, tags)) return true;
   return false;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "runtime/evidence/evidence.h"
 #include "runtime/abi.h"
 #include "runtime/evidence/evidence_internal.h"
@@ -196,4 +194,3 @@ undead_evidence undead_evidence_word(const undead_evidence_map *map, size_t offs
   }
   return of_bytes(found);
 }
-#endif

@@ -1,6 +1,7 @@
 // How the evidence of an object's bytes is put together.
 #pragma once
 #include "runtime/evidence/evidence.h"
+#include "runtime/types.h"
 
 enum { UNDEAD_MOST_CHOICES = 64 };   // guards of a word of which one of several decides
 
@@ -27,3 +28,17 @@ void undead_evidence_end_guards(undead_evidence_map *map);
 // No word counts any more.
 void undead_evidence_distrust(undead_evidence_map *map, size_t base, size_t size);
 uint8_t undead_evidence_merge(uint8_t one, uint8_t other);
+
+// How a value of an enum with several payloads says which case it has.
+
+#define UNDEAD_MOST_TAGGED_CASES 64u
+
+// The word at `offset` of the value, with the bits of `mask`, is values[i] in case i, for the cases with a payload, and in no other.
+typedef struct {
+  uint32_t offset, count;
+  uint64_t mask;
+  uint64_t values[UNDEAD_MOST_TAGGED_CASES];
+} undead_enum_tags;
+
+// False if that is not certain.
+bool undead_enum_tags_of(uintptr_t type, const undead_fields *cases, undead_enum_tags *tags);

@@ -1,9 +1,6 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "runtime/abi.h"
 #include "platform/memory/own_data.h"
 #include "runtime/captures/captures.h"
-#include "runtime/evidence/enum_tags.h"
 #include "runtime/evidence/evidence_internal.h"
 #include "runtime/metadata/memory_reader.h"
 
@@ -391,4 +388,3 @@ void undead_evidence_of_context(undead_evidence_map *map, uintptr_t isa) { add_c
 void undead_evidence_of_context_with(undead_evidence_map *map, uintptr_t isa, const uintptr_t *bindings) {
   add_captures(map, undead_captures_with(isa, bindings));
 }
-#endif

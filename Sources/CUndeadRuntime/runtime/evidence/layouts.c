@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
@@ -176,4 +174,3 @@ const undead_layout *undead_layout_of(uintptr_t isa) {
   uintptr_t layout;
   return isa && undead_word_map_get(&layouts, isa, &layout) ? (const undead_layout *)layout : NULL;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // What only the names of fields tell: which numbers are those of open files, and where a ByteBuffer of NIO has the range that it
 // shows of its storage. A field of another name or size is none, so what a library changes is not reported any more, and never wrong.
 #include "platform/memory/own_data.h"
@@ -115,4 +113,3 @@ void undead_named_fields_learn(undead_layout *layout) {
   learn_descriptors(layout);
   learn_byte_storage(layout);
 }
-#endif

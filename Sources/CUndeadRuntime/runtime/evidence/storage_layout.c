@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Which part of the storage of a collection its elements use, and what they are: the rest holds what the memory held before.
 #include "runtime/abi.h"
 #include "platform/memory/own_data.h"
@@ -160,4 +158,3 @@ void undead_storage_layout_learn(undead_layout *layout, undead_evidence_map *map
     layout->first_element = (ABI_ARRAY_ELEMENTS + align_mask) & ~align_mask;   // of an array
   }
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // "$s", the module, the types around the variable, its name, "vp", and "Z" if it is static (docs/ABI/Mangling.rst of the Swift
 // repository). Of substitutions only "AA" is understood, the module: private types, which the runtime does not find by name, have
 // others.
@@ -70,4 +68,3 @@ uint32_t undead_variable_numbers(const char *symbol, size_t size) {
   name.length = undead_plain_type(parts.type.text, parts.type.length, parts.module.text, parts.module.length, text);
   return name.length ? numbers_of_type(undead_type_of_name(&name, 0, 0), size) : 0;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -102,4 +100,3 @@ undead_kind undead_classify(uintptr_t isa, uint64_t size) {
   }
   return size >= entry->min_size ? (undead_kind)entry->kind : UNDEAD_KIND_OTHER;
 }
-#endif

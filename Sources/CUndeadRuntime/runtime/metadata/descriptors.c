@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "runtime/descriptors.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
@@ -151,4 +149,3 @@ undead_records undead_records_of(uintptr_t descriptor) {
   records.count = count;
   return records;
 }
-#endif

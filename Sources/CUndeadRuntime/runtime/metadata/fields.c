@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The fields of classes, structs, enums and tuples with their offsets and types: read from the descriptors once, and kept. What of a
 // type is not known, as of a field that cannot be copied, is found by the names in noncopyable.c.
 #include "platform/maps/maps.h"
@@ -200,4 +198,3 @@ const undead_field *undead_field_at(const undead_fields *fields, size_t offset) 
   }
   return NULL;
 }
-#endif

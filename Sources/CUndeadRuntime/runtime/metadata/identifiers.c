@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Mangled names that are made of identifiers alone (docs/ABI/Mangling.rst of the Swift repository): a length in digits, then the text.
 #include "runtime/metadata/identifiers.h"
 #include <string.h>
@@ -34,4 +32,3 @@ size_t undead_plain_type(const char *type, size_t type_length, const char *modul
   }
   return length;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Types of fields that cannot be copied. The runtime has no words for them yet: where a record has the type of other fields it
 // has a function that gives (), and the runtime does not find such types by name. But the compiler names that record by the type,
 // "get_type_metadata 5Owner noncopyable.7", and the type's descriptor has a symbol.
@@ -92,4 +90,3 @@ uintptr_t undead_type_of_noncopyable(const undead_mangled *name) {
   if (type && !undead_type_layout(type, &size, &stride, &flags)) undead_maps_refresh();
   return undead_type_layout(type, &size, &stride, &flags) ? type : 0;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "runtime/runtime.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/memory.h"
@@ -113,4 +111,3 @@ bool undead_runtime_find(void) {
     (const void *(*)(const char *, size_t, const void *, const void *const *))by_name;
   return true;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Types that are known by their mangled names (docs/ABI/Mangling.rst of the Swift repository).
 #include "runtime/abi.h"
 #include "runtime/descriptors.h"
@@ -67,4 +65,3 @@ undead_simple undead_mangled_simple(const undead_mangled *name, uint32_t *size) 
   *size = 8;
   return is_object(name, length) ? UNDEAD_SIMPLE_OBJECT : UNDEAD_SIMPLE_NOT;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "runtime/types.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
@@ -83,4 +81,3 @@ bool undead_is_certainly_type(uintptr_t word) {
   uint32_t form = read_u32(descriptor) & ABI_CONTEXT_KIND_MASK;
   return form == (kind == ABI_KIND_STRUCT ? ABI_CONTEXT_STRUCT : ABI_CONTEXT_ENUM);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Whether a suspended function will come to the same `await` again. The compiler splits an asynchronous function at each one:
 // "BaseTQ1_" and "BaseTY2_" are parts of "Base". A part names the next one by an address relative to the instruction: it is the
 // argument of swift_task_switch, or stored in the frame that is called. So the search goes over four bytes at a time, without
@@ -152,4 +150,3 @@ bool undead_frames_loop(const uintptr_t *frames, uint32_t count) {
   }
   return false;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
@@ -172,4 +170,3 @@ undead_context_role undead_role_of_context(const undead_scan_result *result, uin
   uint32_t count = undead_captures_of(isa)->count;
   return count > 1 ? UNDEAD_ROLE_CLOSURE : UNDEAD_ROLE_UNKNOWN;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "runtime/abi.h"
 #include "platform/memory/own_data.h"
 #include "runtime/metadata/memory_reader.h"
@@ -176,4 +174,3 @@ bool undead_name_in_elements(const undead_node *node, undead_edge_name *name, un
   if ((isa = ancestor_named(node->isa, "ManagedBuffer"))) return name_buffer_word(&query, isa);
   return false;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
@@ -97,4 +95,3 @@ bool undead_name_foreign_edge(const undead_node *node, undead_text *label, uint3
   undead_text_add(label, "context.info");
   return true;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
@@ -72,4 +70,3 @@ size_t undead_name_root(const undead_scan_result *result, uint32_t index, char *
   }
   return name.length;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"
@@ -10,9 +8,7 @@ static void add_open_type_name(undead_text *text, const undead_mangled *name) {
   uintptr_t descriptor = undead_mangled_descriptor(name);
   const char *module = undead_descriptor_module(descriptor);
   if (!descriptor || !module[0]) return;
-  undead_text_add(text, module);
-  undead_text_add(text, ".");
-  undead_text_add(text, undead_descriptor_name(descriptor));
+  undead_text_join(text, module, ".", undead_descriptor_name(descriptor));
 }
 
 static void add_capture(undead_text *text, const undead_field *capture) {
@@ -72,4 +68,3 @@ size_t undead_name_node(const undead_scan_result *result, uint32_t node, char *t
   if (node < result->node_count) add_node_name(&name, result, &result->nodes[node]);
   return name.length;
 }
-#endif

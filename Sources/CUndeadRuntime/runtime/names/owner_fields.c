@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The fields of deallocated owners. Nothing is left of such an object, but what captured it weakly knows its type, whose field descriptors
 // show where it kept what should have been cancelled in its deinit. Only types are read, no values. Called while a snapshot is written.
 #include "platform/memory/own_data.h"
@@ -43,4 +41,3 @@ void undead_each_owner_field(const undead_node *closure, undead_owner_field_visi
     if (weak && capture->type) visit_owner(capture->type, visit, context);
   }
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // What all naming files ask first: the name of a type, and what of a node may be read.
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
@@ -37,4 +35,3 @@ uintptr_t undead_error_type(const undead_node *node) {
   undead_copy_memory(node->address + ABI_ERROR_TYPE, &type, sizeof type);
   return type;
 }
-#endif

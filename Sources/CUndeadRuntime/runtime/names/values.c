@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/names/naming.h"
@@ -249,4 +247,3 @@ bool undead_name_in_field(undead_edge_name *name, undead_text *label, const unde
   }
   return walk.boxed;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Checks what abi.h says against the runtime of this process. Each premise is a comparison of what the instrument reads, by its own
 // numbers, with what the runtime says by other means: an exported symbol, the result of one of its functions, a known value.
 // Called once, from the check's thread, by scan/premises/premises.c.
@@ -28,4 +26,3 @@ void undead_premises_of_runtime(undead_premises *premises, bool may_allocate) {
   undead_premises_of_tasks(premises);
   undead_premises_of_foundation(premises);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The premise about closures (RemoteInspection/Records.h: CaptureDescriptor): the runtime makes none that could be asked for, so the
 // program's own are looked at. What a wrong number would read there are no types.
 #include "runtime/premises/premises_internal.h"
@@ -31,4 +29,3 @@ bool undead_premise_of_context(uintptr_t isa) {
     if (!is_name(read_relative(captures + ABI_CAPTURES_TYPES + types * 4ul + i * 4ul), captures, end)) return false;
   return true;
 }
-#endif

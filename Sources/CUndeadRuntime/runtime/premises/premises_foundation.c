@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Premises about Foundation, in programs that have it as a library: a Data and a timer of Core Foundation are made and let go.
 // A wrong number costs names and sizes in heap files.
 #include "runtime/premises/premises_internal.h"
@@ -53,4 +51,3 @@ void undead_premises_of_foundation(undead_premises *premises) {
   check_data(premises);
   check_timer(premises);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // What premises are checked by: symbols and types of the runtime that this process uses.
 #include "runtime/premises/premises_internal.h"
 #include "runtime/runtime.h"
@@ -26,4 +24,3 @@ bool undead_premise_found(undead_premises *premises, bool found, const char *wha
 uintptr_t undead_premise_type(const char *mangled) {
   return (uintptr_t)undead_runtime.type_by_mangled_name(mangled, strlen(mangled), NULL, NULL);
 }
-#endif

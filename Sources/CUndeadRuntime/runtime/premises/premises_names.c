@@ -1,11 +1,8 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Premises about mangled names with references in them (Demangler.cpp), shapes of constrained existentials (Metadata.h:
 // TargetExtendedExistentialTypeShape) and environments of generic parameters (GenericContext.h). The names and shapes are made here,
 // by what those headers say: what the runtime makes of them is compared with what the instrument reads.
 #include "runtime/premises/premises_internal.h"
 #include "platform/memory/own_data.h"
-#include "runtime/captures/capture_form.h"
 #include "runtime/captures/captures.h"
 #include "runtime/descriptors.h"
 #include "runtime/runtime.h"
@@ -115,4 +112,3 @@ void undead_premises_of_names(undead_premises *premises) {
   if (undead_runtime.type_in_environment)
     NAMES(undead_capture_of_parameter(number) == number, "the types of generic parameters");
 }
-#endif

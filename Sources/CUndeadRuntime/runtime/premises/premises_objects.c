@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Premises about objects (RefCount.h, Heap.cpp, ErrorObject.h, StringStorage.swift and others): the runtime makes them, retains
 // them and frees them, and what it says of them is compared with what the instrument reads.
 #include "runtime/premises/premises_internal.h"
@@ -113,4 +111,3 @@ void undead_premises_of_boxes(undead_premises *premises) {
   check_box(premises, undead_premise_symbol("$sSiN"));
   check_error(premises, undead_premise_symbol("$ss5NeverON"));
 }
-#endif

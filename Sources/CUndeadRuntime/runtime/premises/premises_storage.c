@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Premises about collections and text of the standard library (ContiguousArrayBuffer.swift, StringStorage.swift,
 // DictionaryStorage.swift, SetStorage.swift): the library makes one of each, of a size that is known.
 #include "runtime/premises/premises_internal.h"
@@ -87,4 +85,3 @@ void undead_premises_of_collections(undead_premises *premises) {
   check_texts(premises);
   check_tables(premises);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Premises about tasks (ABI/Task.h, TaskPrivate.h, StackAllocator.h): the concurrency runtime makes a task of a function of ours
 // and runs it on this thread, to its end. No executor and no other thread has a part in it.
 #include "runtime/premises/premises_internal.h"
@@ -116,4 +114,3 @@ void undead_premises_of_tasks(undead_premises *premises) {
   probe.premises = NULL;
   probe.task = 0;
 }
-#endif

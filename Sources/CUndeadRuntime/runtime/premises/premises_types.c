@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Premises about metadata: classes, value types, their descriptors and witnesses (Metadata.h, MetadataValues.h, ValueWitness.def).
 // The known objects are types of the standard library.
 #include "runtime/premises/premises_internal.h"
@@ -190,4 +188,3 @@ void undead_premises_of_types(undead_premises *premises) {
   LEAKS(undead_type_kind(fixed) == ABI_KIND_FIXED_ARRAY, "the kind of fixed arrays");
   LEAKS(word_at(fixed + ABI_FIXED_ARRAY_COUNT) == 3 && word_at(fixed + ABI_FIXED_ARRAY_ELEMENT) == number, "a fixed array's elements");
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/blocks/address_index.h"
 #include "platform/memory/memory.h"
 
@@ -63,4 +61,3 @@ uint32_t undead_address_index_of(const undead_address_index *index, uintptr_t bl
   while (address_at(index, (uint32_t)position) < block) position++;   // behind a block that is listed twice
   return (uint32_t)position;
 }
-#endif

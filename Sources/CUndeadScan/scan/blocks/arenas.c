@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Walks glibc's lists of free chunks (malloc/malloc.c: malloc_state, tcache_perthread_struct).
 #include "glibc/heap.h"
 #include "platform/maps/maps.h"
@@ -307,4 +305,3 @@ void undead_arenas_learn(void) {
   uintptr_t tp = undead_thread_pointer();
   if (find_cache(tp)) undead_ending_threads_learn(layout.place, find_arena_of_thread(tp));
 }
-#endif

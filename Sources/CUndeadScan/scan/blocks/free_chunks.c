@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "scan/blocks/arenas_internal.h"
@@ -73,4 +71,3 @@ void undead_free_chunks_close(undead_free_chunks *free) {
   if (free->bits) undead_unmap(free->bits, UNDEAD_FREE_TABLE_BYTES);
   *free = (undead_free_chunks){0};
 }
-#endif

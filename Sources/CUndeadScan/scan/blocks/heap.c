@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/blocks/heap.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -228,4 +226,3 @@ void undead_heap_clear(const undead_heap *heap, uint32_t bits) {
     }
   }
 }
-#endif

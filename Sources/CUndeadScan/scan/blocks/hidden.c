@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/blocks/hidden.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -59,4 +57,3 @@ void undead_hidden_restore(undead_hidden *hidden) {
   hidden->count = 0;
   hidden->overflow = false;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/blocks/isas.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -179,4 +177,3 @@ void undead_isas_collect(undead_isas *isas) {
   isas->strangers = isas->alike = isas->odd = 0;
   if (undead_maps_refresh()) undead_registry_each_leaf(look_at_leaf, isas);
 }
-#endif

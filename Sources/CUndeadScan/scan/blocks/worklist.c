@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/blocks/worklist.h"
 #include "platform/memory/memory.h"
 #include <stddef.h>
@@ -31,4 +29,3 @@ void undead_worklist_close(undead_worklist *list) {
     if (list->segment[i]) undead_unmap(list->segment[i], segment_bytes(i));
   *list = (undead_worklist){0};
 }
-#endif

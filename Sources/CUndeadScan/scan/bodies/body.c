@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/bodies/body.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -420,4 +418,3 @@ undead_evidence undead_body_evidence(const undead_body *body, uintptr_t at) {
   default: return words[index];
   }
 }
-#endif

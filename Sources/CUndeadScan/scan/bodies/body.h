@@ -54,9 +54,9 @@ typedef struct undead_bodies {
   uintptr_t *held;        // storage that a thread may be changing, and memory of tasks that may be running, ascending (scan/bodies/held.h);
                           // NULL: all of it
   uint32_t held_count;
-  bool met_unsure;        // objects of which nothing says that they are some (scan/mark/unsure.h)
+  bool met_unsure;        // objects of which nothing says that they are some (scan/mark/mark.h)
   bool doubts_unsure;     // what such may be keeps alive what its weak and unowned words name, unless the counts say otherwise
-  uintptr_t *handlers;    // continuations that sources call, ascending (scan/suspects/suspect_handlers.h)
+  uintptr_t *handlers;    // continuations that sources call, ascending (scan/suspects/suspect_graph.h)
   uint32_t handler_count;
   uintptr_t *sure;        // blocks of which that is not so, ascending
   uint32_t sure_count, sure_capacity;

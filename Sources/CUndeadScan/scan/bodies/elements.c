@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/bodies/elements.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
@@ -126,4 +124,3 @@ bool undead_elements_skip(const undead_elements *elements, uintptr_t at) {
   }
   return !elements->bitmap;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/bodies/held.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -133,4 +131,3 @@ void undead_held_close(undead_bodies *bodies) {
   if (bodies->held) undead_unmap(bodies->held, UNDEAD_MOST_HELD * sizeof *bodies->held);
   bodies->held = NULL;
 }
-#endif

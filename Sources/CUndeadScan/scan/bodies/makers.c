@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/bodies/makers.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
@@ -79,4 +77,3 @@ bool undead_find_maker(undead_makers *makers, uint32_t backtrace) {
   makers->cache[slot].backtrace = backtrace;
   return makers->cache[slot].raw;
 }
-#endif

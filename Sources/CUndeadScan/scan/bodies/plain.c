@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/bodies/plain.h"
 #include "scan/bodies/references.h"
 #include "world/given.h"
@@ -48,4 +46,3 @@ void undead_plan_make(undead_plan *plan, undead_bodies *bodies, uintptr_t isa) {
   describe(plan, layout);
   plan->plain = true;
 }
-#endif

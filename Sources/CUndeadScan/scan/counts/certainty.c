@@ -1,6 +1,5 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "scan/counts/certainty.h"
+#include "scan/counts/counts.h"
+#include "platform/memory/sort.h"
 #include "scan/blocks/heap.h"
 
 enum { WHY_BITS = 15 };
@@ -14,13 +13,8 @@ void undead_certainty_add(undead_worklist *reasons, const undead_tally *tally) {
 }
 
 static undead_node *node_of(const undead_scan_result *result, uintptr_t block) {
-  uint32_t low = 0, high = result->node_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (result->nodes[middle].address < block) low = middle + 1;
-    else high = middle;
-  }
-  return low < result->node_count && result->nodes[low].address == block ? &result->nodes[low] : NULL;
+  size_t place = undead_place_of(result->nodes, result->node_count, sizeof *result->nodes, block);
+  return place < result->node_count ? &result->nodes[place] : NULL;
 }
 
 void undead_certainty_note(undead_storage *storage, undead_worklist *reasons) {
@@ -32,4 +26,3 @@ void undead_certainty_note(undead_storage *storage, undead_worklist *reasons) {
     if (reason & UNDEAD_WHY_PLACE) node->flags |= UNDEAD_NODE_NAMED_BY_PLACE;
   }
 }
-#endif

@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "scan/counts/closed.h"
+#include "scan/counts/counts.h"
 #include "platform/memory/memory.h"
 #include "scan/bodies/references.h"
 #include "scan/counts/tally.h"
@@ -102,4 +100,3 @@ bool undead_closed_find(undead_closed *closed, undead_marker *marker, const unde
   undead_unmap(self.alive, sizeof *self.alive);
   return ok;
 }
-#endif

@@ -1,9 +1,6 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/counts/counts.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/sort.h"
-#include "scan/counts/certainty.h"
 #include "scan/counts/tally.h"
 #include <assert.h>
 
@@ -118,4 +115,3 @@ bool undead_counts_decide(undead_marker *marker) {
   }
   return ok;
 }
-#endif

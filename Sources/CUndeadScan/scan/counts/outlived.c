@@ -1,10 +1,8 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // What is the answer, if an object should be gone? First, trial deletion of what all objects lead to: a block whose count the others
 // do not explain is alive, with all that it leads to; what is left is garbage. Then for each object by itself: if what it leads to
 // explains its own count, its cycles keep it, even if a local variable owns another member of them. `undead_paths_find` calls this
 // before and after the references of memory without a type are followed: before, such memory counts as alive.
-#include "scan/counts/outlived.h"
+#include "scan/counts/counts.h"
 #include "platform/memory/memory.h"
 #include "scan/bodies/references.h"
 #include "scan/counts/tally.h"
@@ -176,4 +174,3 @@ bool undead_outlived_find(undead_bodies *bodies, const uintptr_t *objects, uint3
   undead_worklist_close(&self.alive);
   return ok;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/counts/tally.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -175,4 +173,3 @@ bool undead_tally_explains(const undead_tally *tally, const undead_tallied *tall
   if (!is_counted_kind(kind)) return kind == UNDEAD_KIND_OTHER && !tallied->named;
   return strong_count_of(tally, tallied->block) == tallied->counted;
 }
-#endif

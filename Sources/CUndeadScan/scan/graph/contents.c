@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "scan/graph/contents.h"
+#include "scan/graph/graph_tables.h"
 #include "platform/memory/index_map.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
@@ -80,4 +78,3 @@ void undead_slice_words(uint64_t words[UNDEAD_SLICE_WORDS], const undead_layout 
   words[REFERENCE + 1] = number_at(at + layout->slice.low, 3, high);
   words[REFERENCE + 2] = number_at(at + layout->slice.high, 4, high);
 }
-#endif

@@ -1,14 +1,12 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/processor/processor.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
-#include "scan/graph/contents.h"
+#include "scan/graph/graph_tables.h"
 #include "scan/graph/graph_walk.h"
 #include "scan/bodies/references.h"
-#include "world/clock.h"
+#include "platform/system/clock.h"
 #include <errno.h>
 #include <unistd.h>
 
@@ -360,4 +358,3 @@ void undead_graph_write(undead_graph *graph, undead_bodies *bodies, const undead
   graph->complete = graph->error == 0;
   graph->nanoseconds = undead_now() - begun;
 }
-#endif

@@ -1,10 +1,7 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The words outside of the blocks that name one.
 #include "platform/maps/maps.h"
-#include "scan/graph/contents.h"
+#include "scan/graph/graph_tables.h"
 #include "scan/graph/graph_walk.h"
-#include "scan/graph/stack_words.h"
 #include "scan/bodies/references.h"
 #include "world/images.h"
 
@@ -100,4 +97,3 @@ void undead_graph_write_roots(undead_graph_writer *writer, const undead_view *vi
   }
   write_items(&self);
 }
-#endif

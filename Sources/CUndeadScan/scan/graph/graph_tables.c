@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/graph/graph_tables.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -220,4 +218,3 @@ uint32_t undead_graph_site_of(undead_graph_tables *tables, uint32_t backtrace) {
   graph->sites[graph->site_count++] = backtrace;
   return tables->site_of[backtrace] = graph->site_count;
 }
-#endif

@@ -1,12 +1,10 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Tasks of a heap file: who their parents are, what they wait for, what they are called. Each is read from the task itself and from
 // records in the memory of tasks. Nothing is taken from a record that does not refer back: where a runtime keeps them elsewhere, the
 // answer is "not known".
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
 #include "scan/graph/graph_walk.h"
-#include "world/clock.h"
+#include "platform/system/clock.h"
 #include <string.h>
 
 enum { MOST_RECORDS = 64, MOST_NAME_BYTES = 64 };
@@ -137,4 +135,3 @@ void undead_graph_note_timer(undead_graph_writer *writer, uintptr_t block, size_
 }
 
 void undead_graph_note_task(undead_graph_writer *writer, uintptr_t task, uint32_t type) { note(writer, task, type, 0); }
-#endif

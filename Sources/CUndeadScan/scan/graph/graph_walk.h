@@ -1,7 +1,6 @@
 // Streams the heap of the stopped program, or of a copy of it, into a heap file.
 #pragma once
 #include "scan/graph/graph_tables.h"
-#include "scan/graph/ranks.h"
 #include "scan/scan.h"
 #include "scan/graph/stream.h"
 #include "scan/view/view.h"

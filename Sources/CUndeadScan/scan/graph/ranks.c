@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "scan/graph/ranks.h"
+#include "scan/graph/graph_tables.h"
 #include "platform/memory/memory.h"
 
 #define LEAF_GROUPS (1ull << (UNDEAD_LEAF_SHIFT - UNDEAD_RANK_GROUP_SHIFT))
@@ -36,4 +34,3 @@ void undead_ranks_close(undead_ranks *ranks) {
   undead_unmap(ranks->leaves, TABLE_BYTES);
   *ranks = (undead_ranks){0};
 }
-#endif

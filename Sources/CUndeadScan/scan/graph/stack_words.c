@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "scan/graph/stack_words.h"
+#include "scan/graph/graph_tables.h"
 #include "platform/processor/processor.h"
 #include "unwind/walk_x86_64.h"
 
@@ -36,4 +34,3 @@ void undead_stack_word_note(undead_stack_frames *self, undead_graph *graph, int3
   graph->stack_words[graph->stack_word_count++] =
     (undead_graph_stack_word){graph->root_edges, self->first + inner, self->count - inner};
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/graph/stream.h"
 #include "platform/memory/memory.h"
 #include "platform/processor/processor.h"
@@ -31,4 +29,3 @@ void undead_stream_align(undead_stream *stream) {
   undead_stream_make_room(stream);
   while (undead_stream_size(stream) % 8) stream->buffer[stream->used++] = 0;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/mark/mark.h"
 #include "platform/memory/own_data.h"
 #include "record/avoid.h"
@@ -7,7 +5,7 @@
 #include "record/scopes.h"
 #include "scan/bodies/plain.h"
 #include "scan/bodies/references.h"
-#include "scan/stacks/borrowed.h"
+#include "scan/stacks/quiet.h"
 #include "world/crew.h"
 #include <assert.h>
 
@@ -305,4 +303,3 @@ void undead_mark_close(undead_marker *marker) {
   undead_worklist_close(&marker->doubted);
   undead_worklist_close(&marker->for_first);
 }
-#endif

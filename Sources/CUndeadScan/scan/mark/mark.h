@@ -1,10 +1,10 @@
 // Marks every live block that the roots reach, in the registry's words.
 #pragma once
+#include "scan/blocks/worklist.h"
 #include "scan/bodies/body.h"
 #include "scan/mark/pool.h"
-#include "scan/scan.h"
 #include "scan/roots/roots.h"
-#include "scan/blocks/worklist.h"
+#include "scan/scan.h"
 
 #define UNDEAD_CANDIDATE_RING 32u   // candidates whose registry word is on its way to the cache
 #define UNDEAD_BLOCK_RING 16u       // marked blocks whose memory is
@@ -50,11 +50,11 @@ struct undead_marker {
   // Bits to set in the word of a marked block, or NULL. Not asked about objects of plain classes (scan/bodies/plain.h).
   uint32_t (*note)(undead_marker *marker, uintptr_t block, size_t size, const undead_body *body);
   undead_worklist doubted;
-  undead_worklist *reasons;    // NULL, or where to note why blocks that the counts gave up are garbage (scan/counts/certainty.h)
+  undead_worklist *reasons;    // NULL, or where to note why blocks that the counts gave up are garbage (scan/counts/counts.h)
   bool doubts_all;             // not what is named is doubted, but all that was not marked
   undead_worklist waiting;
   uint32_t threads;            // that may mark together what many blocks lead to; only without `except`, `within` and `cut`
-  void (*together)(undead_marker *marker);   // how they do (mark_together.h), where there are several
+  void (*together)(undead_marker *marker);   // how they do, where there are several
   undead_pool *pool;           // while they do, else NULL
   bool is_first;               // of them: this one looks at what only one may
   undead_worklist for_first;   // blocks that it is to look at
@@ -81,3 +81,25 @@ void undead_mark_doubt_all(undead_marker *marker);
 // Marks a block and all that it reaches, unless these are more than `limit` blocks: then some of them, and false.
 bool undead_mark_from(undead_marker *marker, uintptr_t block, uint64_t limit);
 void undead_mark_close(undead_marker *marker);
+
+// Marking by several threads (world/crew.h). What is marked, listed and counted is the same, however they take turns: each
+// block is looked at by one of them, and lists are put in order before anything is decided by them.
+
+// Marks all that the waiting blocks lead to, or nothing: without memory or threads, and then one goes on alone.
+void undead_mark_together(undead_marker *marker);
+// The part of one of the threads.
+void undead_mark_with_others(undead_marker *marker);
+
+// Storage that a fiber may have left in the middle of a change. Its stack is memory like any other: of malloc, of a mapping, in a
+// variable.
+
+// To be called when all roots are marked. Lists what elements behind the count of such storage name, and has the storage count as
+// held (scan/bodies/held.h) from now on. False without memory.
+bool undead_switched_doubt(undead_marker *marker, const undead_roots *roots);
+
+// Objects of which nothing says that they are some: the program's memory may look the same, and begin with the address of a class.
+
+// To be called when all roots are marked. Finds which of them a counted reference names. Of the others, weak and unowned words count
+// as numbers from now on (undead_body). False without memory.
+bool undead_unsure_doubt(undead_marker *marker);
+void undead_unsure_close(undead_bodies *bodies);

@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "scan/mark/mark_together.h"
+#include "scan/mark/mark.h"
 #include "platform/memory/memory.h"
 #include "world/crew.h"
 #include <assert.h>
@@ -78,4 +76,3 @@ void undead_mark_together(undead_marker *marker) {
   undead_pool_close(&self.pool);
   undead_unmap(self.members, bytes);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/mark/pool.h"
 #include "platform/processor/processor.h"
 #include "world/crew.h"
@@ -110,4 +108,3 @@ void undead_pool_close(undead_pool *pool) {
   undead_worklist_close(&pool->blocks);
   undead_worklist_close(&pool->for_first);
 }
-#endif

@@ -1,12 +1,10 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // A thread that changes a collection has it in its frames (held.c). A fiber that was switched out has it in frames on a stack of
 // the program's own, which looks like any memory. To look for such stacks costs as much as marking, so it is done backwards:
 //
 //   blocks that are not marked ← elements behind the count of some storage ← words with a return address beside them
 //
 // Mostly nothing is left after the second step. Who calls: analysis.c, after the roots and before the counts decide.
-#include "scan/mark/switched.h"
+#include "scan/mark/mark.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/sort.h"
@@ -124,4 +122,3 @@ bool undead_switched_doubt(undead_marker *marker, const undead_roots *roots) {
   undead_worklist_close(&self.listed);
   return ok;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // A record of the program may begin with a class and a number, as an object does. Where the class has a weak or unowned field, the
 // record may have its only reference to an instance. Mostly a backtrace says who made a block. Without one, a counted reference from
 // elsewhere does: the compiler counts objects only. As this is seldom needed, it is found backwards, like in switched.c:
@@ -7,7 +5,7 @@
 //   blocks that are not marked ← weak and unowned words ← counted references to the blocks that have these
 //
 // Who calls: analysis.c, after the roots and before the counts decide.
-#include "scan/mark/unsure.h"
+#include "scan/mark/mark.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/sort.h"
 #include "platform/processor/words.h"
@@ -110,4 +108,3 @@ void undead_unsure_close(undead_bodies *bodies) {
   if (bodies->sure) undead_unmap(bodies->sure, bodies->sure_capacity * sizeof *bodies->sure);
   bodies->sure = NULL;
 }
-#endif

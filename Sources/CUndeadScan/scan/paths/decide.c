@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Which of the unreachable blocks that are no Swift objects belong into a report. Runs with the world running: it needs
 // symbols, and no memory of the blocks.
 #include "platform/maps/maps.h"
@@ -299,4 +297,3 @@ bool undead_collect_decide(undead_storage *storage) {
   undead_unmap(known.slots, known.size * sizeof *known.slots);
   return done;
 }
-#endif

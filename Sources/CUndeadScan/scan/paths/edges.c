@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The references among the listed nodes.
 #include "platform/memory/memory.h"
 #include "platform/processor/words.h"
@@ -169,4 +167,3 @@ bool undead_collect_edges(undead_storage *storage, undead_bodies *bodies, const 
   undead_unmap(list.owned, (count + 1ull) * sizeof *list.owned);
   return ok;
 }
-#endif

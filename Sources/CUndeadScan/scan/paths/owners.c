@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "scan/paths/owners.h"
+#include "scan/paths/paths.h"
 #include "platform/memory/memory.h"
 #include "scan/bodies/references.h"
 #include "scan/counts/tally.h"
@@ -183,4 +181,3 @@ bool undead_owners_count(const undead_pathfinder *finder, undead_storage *storag
   undead_heap_clear(bodies->heap, HELD);
   return ok;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Searches breadth first, once for each class of references: what a better class does not reach is looked for with the next one,
 // from all that was found before. So a path is as good as its worst reference, and among equal ones the shortest. Paths through
 // words that no type describes change from check to check: they come last.
@@ -11,7 +9,7 @@
 #include "runtime/abi.h"
 #include "scan/bodies/references.h"
 #include "scan/blocks/worklist.h"
-#include "scan/counts/outlived.h"
+#include "scan/counts/counts.h"
 #include "scan/counts/tally.h"
 #include "world/images.h"
 #include <assert.h>
@@ -421,4 +419,3 @@ bool undead_paths_settle(const undead_pathfinder *finder, undead_storage *storag
   undead_address_index_close(&index);
   return true;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Checks all premises (runtime/premises.h) and keeps the result: those of the runtime below, those of the C library and of
 // libdispatch here. They are checked once: what is loaded later cannot be another runtime or another C library.
 #include "scan/premises.h"
@@ -77,4 +75,3 @@ bool undead_premises_hold(char *text, size_t size) {
   checked = true;
   return !undead_premises_describe(UNDEAD_PREMISE_LEAKS, text, size);
 }
-#endif

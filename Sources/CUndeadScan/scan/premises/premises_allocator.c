@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Premises about the C library: chunks, arenas and threads' caches of its malloc (glibc/layout.h), what it hides addresses with,
 // and its descriptors of threads. The known objects are blocks of this thread, and the thread itself.
 #include "glibc/heap.h"
@@ -46,16 +44,12 @@ static void check_chunks(undead_premises *premises) {
 
 // What a register holds that setjmp hid: this frame's stack pointer.
 static __attribute__((noinline)) bool reads_hidden_pointers(void) {
-#if defined(__x86_64__)
   enum { HIDDEN_SP = 6 };
   jmp_buf buffer;
   if (_setjmp(buffer)) return false;
   uintptr_t hidden = ((uintptr_t *)buffer)[HIDDEN_SP], guard = undead_pointer_guard();
   uintptr_t sp = (hidden >> UNDEAD_POINTER_ROTATION | hidden << (64 - UNDEAD_POINTER_ROTATION)) ^ guard;
   return sp - (uintptr_t)__builtin_frame_address(0) + 4096 < 8192;
-#else
-  return true;
-#endif
 }
 
 // The program goes on meanwhile: what its threads change under a look is seen as it is at the next one.
@@ -82,4 +76,3 @@ void undead_premises_of_allocator(undead_premises *premises) {
   LEAKS(holds_at_last(undead_arenas_are_known), "the arenas of malloc");
   LEAKS(holds_at_last(undead_caches_are_known), "the threads' caches of malloc");
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Premises about libdispatch (queue_internal.h, source_internal.h, event_internal.h, shims/tsd.h). The known objects are sources
 // that are never activated: no queue, no thread and no descriptor comes to know of them.
 #include "platform/maps/maps.h"
@@ -192,4 +190,3 @@ void undead_premises_of_dispatch(undead_premises *premises) {
   free((void *)source);
   free((void *)other);
 }
-#endif

@@ -1,12 +1,9 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/proof.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/words.h"
 #include "record/allocator.h"
 #include "record/sparse.h"
 #include "scan/proof/proof_graph.h"
-#include "scan/proof/proof_roots.h"
 #include "world/images.h"
 
 // Places of globals that the last proofs began with: tests fill the same caches, one after the other.
@@ -61,4 +58,3 @@ void undead_proof_search(undead_proof *proof) {
   undead_proof_graph_close(&graph);
   undead_heap_close(&heap);
 }
-#endif

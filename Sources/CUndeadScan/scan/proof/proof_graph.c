@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/proof/proof_graph.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -202,4 +200,3 @@ bool undead_proof_confirm(undead_proof_graph *graph, const undead_proof_roots *r
     if (graph->nodes[i].needed && !is_there(graph, roots, &graph->nodes[i])) return false;
   return true;
 }
-#endif

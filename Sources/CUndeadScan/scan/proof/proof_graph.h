@@ -1,8 +1,24 @@
 // What a proof has reached so far, and how: blocks in the order in which they were found.
 #pragma once
+#include "scan/blocks/heap.h"
 #include "scan/bodies/body.h"
 #include "scan/proof.h"
-#include "scan/proof/proof_roots.h"
+#include "scan/roots/roots.h"
+
+// Words of global variables that a scan takes for references, whatever else it knows.
+
+typedef struct {
+  undead_intervals numbers;    // words that are numbers
+} undead_proof_roots;
+
+// With the program running, on the tool's own thread.
+void undead_proof_roots_open(undead_proof_roots *roots);
+// True for an aligned word of a variable that is no number.
+bool undead_proof_is_root(const undead_proof_roots *roots, uintptr_t place);
+// Calls `visit` for each such word that names the start of a live block, of the program or of the toolchain's libraries.
+typedef void (*undead_proof_root_visitor)(void *context, uintptr_t place, uintptr_t value);
+void undead_proof_each_root(const undead_proof_roots *roots, const undead_heap *heap, bool toolchain,
+                            undead_proof_root_visitor visit, void *context);
 
 // In place of the number of a block that refers to another one.
 #define UNDEAD_PROOF_NOBODY UINT32_MAX         // wanted, and not reached so far

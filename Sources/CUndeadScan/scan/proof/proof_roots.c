@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "scan/proof/proof_roots.h"
+#include "scan/proof/proof_graph.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "world/images.h"
@@ -73,4 +71,3 @@ void undead_proof_each_root(const undead_proof_roots *roots, const undead_heap *
     }
   }
 }
-#endif

@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "scan/roots/copies.h"
+#include "scan/roots/roots.h"
 #include "platform/memory/memory.h"
 #include "platform/processor/processor.h"
 #include <fcntl.h>
@@ -62,4 +60,3 @@ void undead_copies_close(undead_copies *copies) {
   }
   *copies = (undead_copies){0};
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // What a forked copy of the program does not have, or shares with the program that runs on, is copied before the
 // program goes on.
 #include "platform/maps/maps.h"
@@ -87,4 +85,3 @@ bool undead_roots_gather(undead_roots *roots, const undead_world *world) {
   undead_pages_close(&pages);
   return !roots->overflow && !roots->copies.no_memory;
 }
-#endif

@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "scan/roots/kernel_held.h"
+#include "scan/roots/roots_internal.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
@@ -116,10 +114,9 @@ typedef struct {
   bool filtered;          // a filter says which system calls it may make
 } process_status;
 
-static process_status status_of(const char *process) {
-  char path[64], text[4096];
-  snprintf(path, sizeof path, "/proc/%s/status", process);
-  if (undead_read_text(path, text, sizeof text) < 0) return (process_status){0, true};
+static process_status own_status(void) {
+  char text[4096];
+  if (undead_read_text("/proc/self/status", text, sizeof text) < 0) return (process_status){0, true};
   const char *size = strstr(text, "FDSize:"), *filter = strstr(text, "Seccomp:\t");
   return (process_status){size ? (uint32_t)undead_read_number(size + sizeof "FDSize:" - 1, 10, NULL) : 0,
                           !filter || filter[sizeof "Seccomp:\t" - 1] != '0'};
@@ -134,29 +131,6 @@ static bool has_rings(void) {
   for (size_t i = 0; i < undead_mapping_count(); i++)
     if (!strcmp(undead_mapping_at(i)->path, "anon_inode:[io_uring]")) return true;
   return false;
-}
-
-#define MOST_TAKEN 500u
-
-// Takes each descriptor of the program for a moment: looking it up in /proc takes twice as long. False if that is not
-// allowed.
-static bool add_from_taken(word_list *words) {
-  char name[16];
-  snprintf(name, sizeof name, "%d", words->process);
-  long process = undead_raw3(SYS_pidfd_open, words->process, 0, 0), event = undead_raw3(SYS_eventfd2, 0, 0, 0);
-  uint32_t size = status_of(name).descriptors, taken = 0;
-  bool allowed = process >= 0 && event >= 0 && size;
-  for (uint32_t i = 0; allowed && i < size; i++) {
-    long copy = undead_raw3(SYS_pidfd_getfd, process, i, 0);
-    if (copy == -EBADF) continue;
-    allowed = copy >= 0;
-    if (allowed && is_poll(copy, event)) add_from_poll(words, i);
-    if (!allowed || ++taken % MOST_TAKEN) continue;
-    undead_raw3(SYS_close_range, event + 1, ~0u, 0);
-  }
-  undead_raw3(SYS_close_range, event >= 0 ? event : process, ~0u, 0);
-  if (process >= 0) undead_raw3(SYS_close, process, 0, 0);
-  return allowed;
 }
 
 static void add_from_link(word_list *words, long directory, const char *name) {
@@ -204,7 +178,7 @@ static bool is_ring(long descriptor) {
 static bool add_from_copies(void *context) {
   word_list *words = context;
   long event = undead_raw3(SYS_eventfd2, 0, 0, 0);
-  process_status status = event >= 0 ? status_of("self") : (process_status){0, true};
+  process_status status = event >= 0 ? own_status() : (process_status){0, true};
   for (uint32_t i = 0; i < status.descriptors; i++) {
     if (is_poll(i, event)) add_from_poll(words, i);
     else if (!status.filtered && is_ring(i)) add_from_ring(words, i);
@@ -273,11 +247,10 @@ undead_interval undead_kernel_held_words(undead_copies *copies, const undead_wor
   uint32_t none = words.count;
   if (!undead_descriptors_ask(add_from_copies, &words)) {
     words.count = none;
-    if (has_rings() || !add_from_taken(&words)) add_from_links(&words);
+    add_from_links(&words);
   }
   add_from_timers(&words);
   add_from_signals(&words, world);
   *unseen = words.unseen;
   return (undead_interval){(uintptr_t)words.list, (uintptr_t)(words.list + words.count)};
 }
-#endif

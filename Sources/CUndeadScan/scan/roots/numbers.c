@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "scan/roots/numbers.h"
+#include "scan/roots/roots.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "runtime/variables.h"
@@ -83,4 +81,3 @@ void undead_numbers_mark(undead_roots *roots, const undead_intervals *numbers) {
     if (root->kind == UNDEAD_ROOT_GLOBAL && !root->shift && !root->weak) split(roots, i, numbers);
   }
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/roots/pages.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/memory.h"
@@ -267,4 +265,3 @@ void undead_pages_each(undead_pages *pages, const undead_mapping *mapping, uintp
   else if (walk.use == USE_CONTENTS || !walk_regions(&walk, low, high)) walk_pieces(&walk, low, high);
   end_run(&walk);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/roots/roots.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -7,7 +5,6 @@
 #include "platform/memory/page.h"
 #include "record/allocator.h"
 #include "record/other_memory.h"
-#include "scan/roots/kernel_held.h"
 #include "scan/roots/roots_internal.h"
 #include "world/images.h"
 #include "world/intervals.h"
@@ -212,4 +209,3 @@ void undead_roots_close(undead_roots *roots) {
   undead_copies_close(&roots->copies);
   *roots = (undead_roots){0};
 }
-#endif

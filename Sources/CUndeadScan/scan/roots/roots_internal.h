@@ -1,10 +1,11 @@
 // What the files about roots share.
 #pragma once
 #include "platform/maps/maps.h"
-#include "world/intervals.h"
 #include "scan/blocks/arenas.h"
-#include "scan/roots/pages.h"
 #include "scan/roots/roots.h"
+#include "scan/roots/pages.h"
+#include "world/intervals.h"
+#include "world/world.h"
 
 struct undead_root_search {
   undead_roots *roots;
@@ -24,3 +25,11 @@ void undead_roots_push(undead_roots *roots, undead_root root);
 // Copies what can be read of a run of pages, as roots; false if that is not all.
 bool undead_roots_push_copy(undead_roots *roots, undead_interval run);
 void undead_root_add(undead_root_search *search, uintptr_t low, uintptr_t high, undead_root_kind kind, int32_t tid);
+
+// Words that only the kernel keeps for the program: the data of epoll registrations, buffers that io_uring has
+// and completions for which its ring had no room, the values of POSIX timers, those of signals that wait to be
+// delivered.
+
+// Lists them in room of `copies`; an empty interval if there are none, or they may not be read. `*unseen`: there may be
+// others that the kernel does not tell. World stopped.
+undead_interval undead_kernel_held_words(undead_copies *copies, const undead_world *world, bool *unseen);

@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "scan/stacks/borrowed.h"
+#include "scan/stacks/quiet.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
@@ -64,4 +62,3 @@ bool undead_may_be_borrowed(uint32_t backtrace) {
   __atomic_clear(&waiting.lock, __ATOMIC_RELEASE);
   return borrowed;
 }
-#endif

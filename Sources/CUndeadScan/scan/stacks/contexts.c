@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/stacks/contexts.h"
 #include "platform/maps/maps.h"
 #include "platform/processor/words.h"
@@ -70,4 +68,3 @@ bool undead_read_signal_frame(undead_signal_frame *frame, uintptr_t at, uintptr_
   };
   return true;
 }
-#endif

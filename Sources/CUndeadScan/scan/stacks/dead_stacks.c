@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Stacks of threads that have ended, from glibc's own lists of stacks (nptl/allocatestack.c): those that it keeps for
 // new threads, and those of threads that nobody has joined yet.
 #include "platform/processor/processor.h"
@@ -23,13 +21,8 @@ static bool is_descriptor(uintptr_t at) {
 }
 
 // Of the thread with this pointer, and back.
-static uintptr_t node_of(uintptr_t tp) {
-  return undead_thread_descriptor(tp, undead_image_facts.thread_descriptor_bytes) + undead_image_facts.list_field;
-}
-
-static uintptr_t thread_of(uintptr_t node) {
-  return undead_thread_of_descriptor(node - undead_image_facts.list_field, undead_image_facts.thread_descriptor_bytes);
-}
+static uintptr_t node_of(uintptr_t tp) { return tp + undead_image_facts.list_field; }
+static uintptr_t thread_of(uintptr_t node) { return node - undead_image_facts.list_field; }
 
 static bool is_head(uintptr_t node) {
   return undead_in(undead_image_facts.loader, node) || undead_in(undead_image_facts.libc, node);
@@ -61,8 +54,7 @@ static void exclude(undead_root_search *search, uintptr_t tp, bool cached) {
   if (stack.low >= stack.high || !has_ended(search->world, tp)) return;
   undead_intervals_add(&search->excluded, stack.low, stack.high);
   // The thread that joins this one gets the result from there.
-  uintptr_t descriptor = undead_thread_descriptor(tp, undead_image_facts.thread_descriptor_bytes);
-  if (!cached) undead_root_add(search, descriptor, stack.high, UNDEAD_ROOT_THREAD_LOCAL, 0);
+  if (!cached) undead_root_add(search, tp, stack.high, UNDEAD_ROOT_THREAD_LOCAL, 0);
 }
 
 static void exclude_ring(undead_root_search *search, uintptr_t head, bool cached) {
@@ -85,7 +77,7 @@ static uintptr_t find_cache(uintptr_t used, uintptr_t user) {
 
 static void exclude_dead_stacks(undead_root_search *search) {
   if (!undead_image_facts.list_field || !undead_image_facts.stack_field) return;
-  uintptr_t made = undead_given() ? undead_given_made_thread(undead_image_facts.list_field, undead_image_facts.thread_descriptor_bytes) : undead_thread_pointer(), user = 0;
+  uintptr_t made = undead_given() ? undead_given_made_thread(undead_image_facts.list_field) : undead_thread_pointer(), user = 0;
   for (uint32_t i = 0; i < search->world->thread_count; i++) {
     const undead_stopped_thread *thread = &search->world->threads[i];
     if (thread->tid == search->world->process && thread->tp) user = head_of(thread->tp);
@@ -106,4 +98,3 @@ void undead_roots_add_stacks(undead_root_search *search) {
   undead_roots_add_threads(search);
   exclude_dead_stacks(search);
 }
-#endif

@@ -1,7 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/stacks/quiet.h"
-#include "scan/stacks/borrowed.h"
 #include "scan/stacks/contexts.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -293,4 +290,3 @@ bool undead_quiet_mark(undead_roots *roots, const undead_world *world, const und
   *roots = result;
   return true;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The parts of the roots that belong to threads: stacks, thread-local storage, thread descriptors, registers.
 #include "scan/stacks/stacks.h"
 #include "scan/stacks/contexts.h"
@@ -16,7 +14,7 @@ static bool is_caller(const undead_root_search *search, const undead_stopped_thr
 // Storage and descriptor of the thread.
 static undead_interval storage_of(uintptr_t tp) {
   size_t storage = undead_image_facts.static_tls_bytes, descriptor = undead_image_facts.thread_descriptor_bytes;
-  return (undead_interval){undead_thread_low(tp, storage, descriptor), undead_thread_high(tp, storage, descriptor)};
+  return (undead_interval){tp - storage, tp + descriptor};
 }
 
 // The whole block that glibc made or was given for a thread's stack; empty for the first thread.
@@ -24,7 +22,7 @@ undead_interval undead_stack_block(uintptr_t tp) {
   size_t field = undead_image_facts.stack_field;
   undead_interval none = {0, 0};
   if (field) {
-    uintptr_t at = undead_thread_descriptor(tp, undead_image_facts.thread_descriptor_bytes) + field;
+    uintptr_t at = tp + field;
     if (!undead_is_readable(at, 16)) return none;
     uintptr_t low = word_at(at), size = word_at(at + 8);
     if (!low || tp - low >= size) return none;
@@ -158,4 +156,3 @@ void undead_roots_add_threads(undead_root_search *search) {
   undead_interval own = undead_stack_block(undead_thread_pointer());
   undead_intervals_add(&search->excluded, own.low, own.high);
 }
-#endif

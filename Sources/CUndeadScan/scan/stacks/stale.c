@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/stacks/stale.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -165,4 +163,3 @@ bool undead_stale_is_idle(const undead_stale *stale, const undead_stopped_thread
     if (is_frame_of_worker(stale, at, low, high) && is_dead_below(stale, thread, at, manager)) return true;
   return false;
 }
-#endif

@@ -1,10 +1,7 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "scan/suspects/dead_owners.h"
+#include "scan/suspects/suspect_graph.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
 #include "scan/bodies/references.h"
-#include "scan/suspects/suspect_graph.h"
 
 enum { MOST_DEPTH = 4, LEAST_TABLE = 32, MOST_TABLE = 64 };
 
@@ -189,4 +186,3 @@ void undead_dead_owners_find(undead_suspects *suspects, uint32_t max_found) {
   runner_search self = {suspects, max_found};
   undead_heap_each(suspects->bodies->heap, look_at_runner, &self);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // References that the framework needs to fire or resume something, and which are therefore none of the program's.
 #include "scan/suspects/suspect_graph.h"
 #include "platform/processor/words.h"
@@ -91,4 +89,3 @@ bool undead_is_framework_edge(const undead_suspects *suspects, uintptr_t from, u
   bool slab = suspects->bodies->stale->slab_isa && word_at(from) == suspects->bodies->stale->slab_isa;
   return !slab || is_own_slab(suspects, to, from);
 }
-#endif

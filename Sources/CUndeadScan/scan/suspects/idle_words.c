@@ -1,10 +1,8 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Words of the frames of suspended tasks that own no object of the program. A frame has room for all that its function may ever
 // keep, and what has not been written yet is left by calls that ended. Of code of the program nobody can say which word that is;
 // but the innermost frames of a task that waits are those of the concurrency runtime (`sleep`, `next`, `value`), which own
 // nothing of the program that counts: what a caller lends them, its own frame has. Nor does an address inside of an object own it.
-#include "scan/suspects/idle_words.h"
+#include "scan/suspects/suspect_graph.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/sort.h"
@@ -103,4 +101,3 @@ bool undead_is_idle_word(const undead_suspects *suspects, const undead_reference
   }
   return low & 1;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Items of run loops as things that fire. A loop reaches them through memory of its own, which is found from the loop
 // object: whatever it reaches without passing an object or a closure of the program.
 #include "platform/processor/words.h"
@@ -64,4 +62,3 @@ bool undead_loop_items_tag(undead_suspects *suspects) {
   undead_worklist_close(&search.list);
   return ok;
 }
-#endif

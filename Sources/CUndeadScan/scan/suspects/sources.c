@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // What fires by itself, as it lies in memory: sources of libdispatch with their `refs`, and NotificationCenter's tables of closures.
 #include "scan/suspects/suspect_graph.h"
 #include "platform/processor/words.h"
@@ -108,4 +106,3 @@ void undead_each_registration(const undead_suspects *suspects, uintptr_t table,
     if (layout && layout->kind == UNDEAD_KIND_CONTEXT) visit(context, closure, word_at(key));
   }
 }
-#endif

@@ -1,12 +1,9 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/suspects/suspect_graph.h"
 #include "platform/memory/memory.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
 #include "scan/blocks/address_index.h"
 #include "scan/bodies/references.h"
-#include "scan/suspects/idle_words.h"
 #include "world/images.h"
 #include <assert.h>
 
@@ -435,4 +432,3 @@ bool undead_suspect_graph_search(undead_suspects *suspects, const undead_suspect
   close_graph(&graph);
   return ok && !suspects->members.no_memory;
 }
-#endif

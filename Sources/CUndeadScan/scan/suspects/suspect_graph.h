@@ -1,7 +1,29 @@
 // What suspects.c and suspect_graph.c share.
 #pragma once
 #include "platform/processor/words.h"
-#include "scan/suspects/suspect_owners.h"
+#include "scan/bodies/references.h"
+#include "scan/counts/tally.h"
+#include "scan/suspects/suspects.h"
+
+// Which blocks that the second pass did not reach by certain references have their owners among themselves.
+//
+// A suspect is a warning, so that less must be proved than of garbage (scan/counts/counts.h): a block that is referred to by
+// others of this list, and by what fires it, as often as its count says is theirs, whatever a word of a stack or of a
+// task's frame says.
+
+typedef struct {
+  undead_suspects *suspects;
+  const undead_heap *heap;
+  undead_tally tally;          // `counted`: references from blocks of the list that are counted, or as good as that
+  const undead_body *body;     // whose words are counted
+} undead_suspect_owners;
+
+// After the roots of the second pass: marks what weak evidence names, unless its owners are known. False without memory.
+bool undead_suspect_owners_open(undead_suspect_owners *owners, undead_suspects *suspects);
+void undead_suspect_owners_close(undead_suspect_owners *owners);
+
+// Whether other blocks of the list own all of `block`.
+bool undead_suspect_is_owned(const undead_suspect_owners *owners, uintptr_t block);
 
 #define UNDEAD_MOST_ALONE 4096u   // objects that one thing alone keeps, without a field for it
 enum { UNDEAD_SOURCE_BYTES = 104 };   // the least that a dispatch source or its `refs` takes
@@ -34,3 +56,23 @@ bool undead_is_loop_item(const undead_suspects *suspects, uintptr_t block, const
 // the program. False without memory.
 bool undead_suspect_graph_search(undead_suspects *suspects, const undead_suspect_owners *owners, uint32_t max_found,
                                  uint32_t max_links);
+
+// The continuations that sources of libdispatch call: what the memory of a source names in these places certainly is one, where no
+// backtrace says who made it.
+
+// After the first pass: has the bodies know them. False without memory.
+bool undead_suspect_handlers_find(undead_suspects *suspects);
+void undead_suspect_handlers_close(undead_suspects *suspects);
+
+// Words of frames of suspended tasks that own no object of the program (idle_words.c).
+
+// False without memory.
+bool undead_idle_words_find(undead_suspects *suspects);
+void undead_idle_words_close(undead_suspects *suspects);
+// Of a word in a block: whether it is doubtful, and does not own the object of the program that it names.
+bool undead_is_idle_word(const undead_suspects *suspects, const undead_reference *reference);
+
+// Tasks and timers whose closures know weakly nothing but objects that are gone: what they do in a loop, they do for nobody.
+
+// After the first pass: adds them to what was found. Whether a task is in a loop is known when the world runs again.
+void undead_dead_owners_find(undead_suspects *suspects, uint32_t max_found);

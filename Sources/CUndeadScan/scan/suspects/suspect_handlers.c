@@ -1,11 +1,8 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "scan/suspects/suspect_handlers.h"
+#include "scan/suspects/suspect_graph.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/sort.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
-#include "scan/suspects/suspect_graph.h"
 
 typedef struct {
   undead_suspects *suspects;
@@ -51,4 +48,3 @@ void undead_suspect_handlers_close(undead_suspects *suspects) {
   bodies->handlers = NULL;
   bodies->handler_count = 0;
 }
-#endif

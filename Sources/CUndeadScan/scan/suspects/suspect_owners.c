@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "scan/suspects/suspect_owners.h"
+#include "scan/suspects/suspect_graph.h"
 #include "platform/memory/memory.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
@@ -71,4 +69,3 @@ bool undead_suspect_owners_open(undead_suspect_owners *owners, undead_suspects *
 }
 
 void undead_suspect_owners_close(undead_suspect_owners *owners) { undead_tally_close(&owners->tally); }
-#endif

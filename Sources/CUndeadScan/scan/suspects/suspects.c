@@ -1,16 +1,10 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/suspects/suspects.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
 #include "scan/bodies/references.h"
-#include "scan/suspects/dead_owners.h"
-#include "scan/suspects/idle_words.h"
 #include "scan/suspects/suspect_graph.h"
-#include "scan/suspects/suspect_handlers.h"
-#include "scan/suspects/suspect_owners.h"
 #include "world/images.h"
 #include <stdio.h>
 #include <string.h>
@@ -206,4 +200,3 @@ bool undead_suspects_find(undead_suspects *suspects, const undead_roots *roots) 
   if (ok) undead_dead_owners_find(suspects, MAX_FOUND);
   return ok;
 }
-#endif

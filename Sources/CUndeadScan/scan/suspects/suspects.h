@@ -22,7 +22,7 @@ typedef struct {
   uintptr_t *tables;                           // NotificationCenter's tables of closures
   uint32_t table_count;
   size_t handler_bytes;                        // of the list of continuations that sources call
-  uintptr_t *idle;                             // bounds of frames whose words own nothing, ascending (idle_words.h)
+  uintptr_t *idle;                             // bounds of frames whose words own nothing, ascending (suspect_graph.h)
   uint32_t idle_count;
   size_t idle_bytes;
   undead_marker again;

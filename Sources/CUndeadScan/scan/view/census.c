@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/census.h"
 #include "record/scopes.h"
 #include "scan/bodies/body.h"
@@ -94,4 +92,3 @@ void undead_census_count(undead_census *census, undead_bodies *bodies) {
   counting self = {census, bodies};
   undead_heap_each(bodies->heap, count_block, &self);
 }
-#endif

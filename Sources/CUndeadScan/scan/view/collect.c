@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/view/collect.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/sort.h"
@@ -106,4 +104,3 @@ bool undead_collect_sort(undead_storage *storage, uint32_t sorted) {
   undead_unmap(tail, added * sizeof *tail);
   return true;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/view/storage.h"
 #include "platform/memory/memory.h"
 #include "scan/census.h"
@@ -63,4 +61,3 @@ void undead_storage_clear(undead_storage *storage, const undead_scan_options *op
 }
 
 void undead_storage_close(undead_storage *storage) { undead_unmap(storage, storage->mapped); }
-#endif

@@ -1,10 +1,8 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "scan/view/view.h"
 #include "platform/maps/inheritance.h"
 #include "platform/maps/maps.h"
 #include "scan/blocks/arenas.h"
-#include "scan/roots/numbers.h"
+#include "scan/roots/roots.h"
 #include "scan/stacks/quiet.h"
 #include "scan/stacks/stacks.h"
 #include "world/images.h"
@@ -65,4 +63,3 @@ void undead_view_close(undead_view *view) {
 }
 
 void undead_view_forget(undead_view *view) { undead_stale_close(&view->stale); }
-#endif

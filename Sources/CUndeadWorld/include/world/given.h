@@ -28,6 +28,6 @@ const undead_given_world *undead_given(void);
 // The tid of the thread in whose thread-local storage the caller runs.
 int32_t undead_given_own_tid(void);
 // The thread pointer of one that pthread_create made, which may have ended; 0 if there is none.
-uintptr_t undead_given_made_thread(size_t list_field, size_t descriptor_bytes);
+uintptr_t undead_given_made_thread(size_t list_field);
 // Where a thread's descriptor has its stack block and size, 0 if that is unknown.
 size_t undead_given_stack_field(size_t list_field, size_t descriptor_bytes);

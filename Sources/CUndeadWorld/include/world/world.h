@@ -97,6 +97,5 @@ void undead_ending_threads_except(uintptr_t thread_pointer);
 void undead_note_system_call(undead_stopped_thread *thread);
 // Learns where vector registers lie in what the kernel gives, before the first of them is taken.
 void undead_learn_vectors(void);
-// Takes the words of the vector registers in use: from an XSAVE area (standard format) of `size` bytes on x86-64, from a struct
-// user_fpsimd_struct on arm64.
+// Takes the words of the vector registers in use, from an XSAVE area (standard format) of `size` bytes.
 void undead_take_vectors(undead_world *world, undead_stopped_thread *thread, const uint8_t *area, size_t size);

@@ -1,6 +1,4 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "world/helper/crash.h"
+#include "world/helper/clone.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
 #include "world/helper.h"
@@ -28,4 +26,3 @@ _Noreturn void undead_helper_fault(int number, uintptr_t address) {
   undead_raw3(SYS_exit_group, UNDEAD_CRASH_EXIT + number, 0, 0);
   __builtin_unreachable();
 }
-#endif

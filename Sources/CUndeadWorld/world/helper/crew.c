@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "world/crew.h"
 #include "platform/system/environment.h"
 #include "platform/memory/memory.h"
@@ -127,4 +125,3 @@ bool undead_crew_gives_up(void) {
   permission = FORBIDDEN;
   return true;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "world/descriptors.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -79,4 +77,3 @@ void undead_descriptors_drop(void) {
   undead_unmap(keeper.stack, CLOSER_STACK_BYTES);
   memset(&keeper, 0, sizeof keeper);
 }
-#endif

@@ -1,14 +1,10 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "world/helper.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
-#include "world/clock.h"
+#include "platform/system/clock.h"
 #include "world/helper/clone.h"
-#include "world/helper/crash.h"
 #include "world/crew.h"
 #include "world/given.h"
-#include "world/helper/in_place.h"
 #include "platform/processor/processor.h"
 #include "world/helper/keys.h"
 #include <errno.h>
@@ -172,4 +168,3 @@ undead_helper_report undead_helper_wait_copy(long pid) {
   while (reaped == -EINTR);
   return report_of(status);
 }
-#endif

@@ -1,10 +1,6 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
-#include "world/helper/in_place.h"
+#include "world/helper/clone.h"
 #include "platform/memory/own_data.h"
 #include "world/crew.h"
-#include "world/helper/clone.h"
-#include "world/helper/crash.h"
 #include "world/threads/sigaction.h"
 #include <setjmp.h>
 
@@ -45,4 +41,3 @@ undead_helper_report undead_helper_run_in_place(int (*work)(void *), void *conte
   undead_raw4(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, 8);
   return report;
 }
-#endif

@@ -3,7 +3,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#if defined(__x86_64__)
 #include <cpuid.h>
 
 static inline void undead_unlock_keys(void) {
@@ -11,7 +10,3 @@ static inline void undead_unlock_keys(void) {
   bool has_keys = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (c >> 4 & 1);   // OSPKE
   if (has_keys) __asm__ volatile("wrpkru" : : "a"(0), "c"(0), "d"(0) : "memory");
 }
-#else
-// arm64 has such a register (POR_EL0) since Linux 6.12: not written here, so that such memory is not readable.
-static inline void undead_unlock_keys(void) {}
-#endif

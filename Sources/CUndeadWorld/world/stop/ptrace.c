@@ -1,8 +1,6 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Stops the threads with ptrace: no signal reaches the program, and sleeping system calls go on as if nothing happened.
 #include "record/gate.h"
-#include "world/clock.h"
+#include "platform/system/clock.h"
 #include "platform/memory/own_data.h"
 #include "world/threads/note.h"
 #include <errno.h>
@@ -254,4 +252,3 @@ void undead_ptrace_resume(undead_world *world) {
   }
   world->thread_count = kept;
 }
-#endif

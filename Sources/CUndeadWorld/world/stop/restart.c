@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Calls of the system that a stop has ended are made again, as if nothing had happened.
 #include "platform/maps/maps.h"
 #include "platform/processor/processor.h"
@@ -17,7 +15,6 @@
 #include <sys/uio.h>
 #include <sys/user.h>
 
-#if defined(__x86_64__)
 static long trace_anew(long request, int32_t tid, uintptr_t address, uintptr_t data) {
   return undead_raw4(SYS_ptrace, request, tid, (long)address, (long)data);
 }
@@ -96,10 +93,3 @@ void undead_start_call_again(const undead_world *world, const undead_stopped_thr
   registers.orig_rax = UINT64_MAX;
   trace_anew(PTRACE_SETREGSET, thread->tid, NT_PRSTATUS, (uintptr_t)&area);
 }
-#else
-// The result of a call has taken the place of its first argument, which ptrace does not show: such a call ends with EINTR.
-void undead_start_call_again(const undead_world *world, const undead_stopped_thread *thread) {
-  (void)world, (void)thread;
-}
-#endif
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // What a stop by a signal writes into the program's memory: a kernel's frame with all registers. A scan would take them for the
 // program's where that memory counts as a whole: on a fiber's stack, on the stack that its thread left for one. So the registers are
 // disguised while the thread is parked, and the frame that it returns by is one of ours:
@@ -27,7 +25,6 @@ void undead_saved_disguise(const undead_saved_registers *saved) {
     for (size_t i = 0; i < saved->parts[part].bytes; i++) saved->parts[part].low[i] ^= KEY;
 }
 
-#if defined(__x86_64__)
 enum {
   CONTEXT_BYTES = 304,   // that the kernel has (arch/x86/include/uapi/asm/ucontext.h): glibc's goes on
   VECTOR_BYTES = 3584,    // with AVX-512; threads with tiles in use return by the frames on their stacks
@@ -62,12 +59,3 @@ ucontext_t *undead_saved_move(ucontext_t *context, const undead_saved_registers 
   undead_saved_disguise(saved);
   return moved;
 }
-#else
-void undead_saved_prepare(void) {}
-
-ucontext_t *undead_saved_move(ucontext_t *context, const undead_saved_registers *saved) {
-  (void)context, (void)saved;
-  return NULL;
-}
-#endif
-#endif

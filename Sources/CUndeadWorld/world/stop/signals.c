@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Stops the threads with a signal where ptrace is denied. SIGPROF, because libdispatch's workers block most others.
 // Only a fallback: the program's own handler for SIGPROF waits meanwhile.
 #include "platform/memory/own_data.h"
@@ -8,7 +6,7 @@
 #include "platform/system/system_calls.h"
 #include "platform/system/time_limit.h"
 #include "record/gate.h"
-#include "world/clock.h"
+#include "platform/system/clock.h"
 #include "world/images.h"
 #include "world/proc_ids.h"
 #include "world/stop/saved_registers.h"
@@ -301,4 +299,3 @@ void undead_signals_resume(undead_world *world) {
   __atomic_fetch_add(&stopper.go, 1, __ATOMIC_SEQ_CST);
   wake_all(&stopper.go);
 }
-#endif

@@ -1,10 +1,8 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Stops the world by the one method or the other, or takes one that stands still already.
 #include "world/world.h"
 #include "platform/memory/own_data.h"
 #include "platform/system/environment.h"
-#include "world/clock.h"
+#include "platform/system/clock.h"
 #include "world/given.h"
 #include "world/threads/note.h"
 #include <string.h>
@@ -52,4 +50,3 @@ void undead_world_resume(undead_world *world) {
   if (world->method == UNDEAD_STOP_PTRACE) undead_ptrace_resume(world);
   else undead_signals_resume(world);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "world/given.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
@@ -48,32 +46,30 @@ static bool is_linked(uintptr_t node) {
 
 // A program with one thread may have the stacks of others that ended: glibc keeps them in a ring (nptl/allocatestack.c), whose head
 // lies behind that of the ring with the first thread (_dl_stack_user, _dl_stack_cache in sysdeps/generic/ldsodefs.h).
-static uintptr_t ended_thread(size_t list_field, size_t descriptor_bytes) {
+static uintptr_t ended_thread(size_t list_field) {
   uintptr_t first = pointer_of(true);
-  uintptr_t own = first ? undead_thread_descriptor(first, descriptor_bytes) + list_field : 0;
+  uintptr_t own = first ? first + list_field : 0;
   if (!own || !list_field || !is_linked(own)) return 0;
   uintptr_t head = word_at(own) + 16, node = is_linked(head) ? word_at(head) : head;
   uintptr_t at = node - list_field;
   bool descriptor = node != head && undead_is_readable(at, list_field + 16) && undead_is_descriptor_head((const uintptr_t *)at);
-  return descriptor ? undead_thread_of_descriptor(at, descriptor_bytes) : 0;
+  return descriptor ? at : 0;
 }
 
-uintptr_t undead_given_made_thread(size_t list_field, size_t descriptor_bytes) {
+uintptr_t undead_given_made_thread(size_t list_field) {
   uintptr_t living = pointer_of(false);
-  return living ? living : ended_thread(list_field, descriptor_bytes);
+  return living ? living : ended_thread(list_field);
 }
 
 // {stack block, size, size of the guard} (nptl/descr.h): the descriptor lies at the end of the block, the guard at its start.
 size_t undead_given_stack_field(size_t list_field, size_t descriptor_bytes) {
   enum { MOST_ABOVE = 1 << 20 };
-  uintptr_t tp = undead_given_made_thread(list_field, descriptor_bytes);
-  uintptr_t descriptor = tp ? undead_thread_descriptor(tp, descriptor_bytes) : 0;
-  if (!tp || !undead_is_readable(descriptor, descriptor_bytes)) return 0;
+  uintptr_t tp = undead_given_made_thread(list_field);
+  if (!tp || !undead_is_readable(tp, descriptor_bytes)) return 0;
   for (size_t field = 512; field + 24 < descriptor_bytes; field += 8) {
-    uintptr_t low = word_at(descriptor + field), size = word_at(descriptor + field + 8), guard = word_at(descriptor + field + 16);
+    uintptr_t low = word_at(tp + field), size = word_at(tp + field + 8), guard = word_at(tp + field + 16);
     if (!low || low % UNDEAD_PAGE || size % UNDEAD_PAGE || guard % UNDEAD_PAGE || guard >= size) continue;
     if (tp > low && tp - low < size && size - (tp - low) < MOST_ABOVE) return field;
   }
   return 0;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "world/images.h"
 #include "platform/images/c_library.h"
 #include "platform/maps/maps.h"
@@ -58,7 +56,7 @@ static size_t find_stack_field(size_t descriptor_bytes) {
   undead_thread_stack stack;
   if (undead_given()) return undead_given_stack_field(undead_image_facts.list_field, descriptor_bytes);
   if (!undead_own_stack(&stack)) return 0;
-  const uintptr_t *word = (const uintptr_t *)undead_thread_descriptor(undead_thread_pointer(), descriptor_bytes);
+  const uintptr_t *word = (const uintptr_t *)undead_thread_pointer();
   for (size_t i = 64; i + 2 < descriptor_bytes / 8; i++)
     if (word[i] == stack.low - stack.guard && word[i + 1] == stack.size + stack.guard && word[i + 2] == stack.guard)
       return i * 8;
@@ -67,7 +65,7 @@ static size_t find_stack_field(size_t descriptor_bytes) {
 
 // The links in a list of stacks stand before the thread's id (nptl/descr.h).
 static size_t find_list_field(size_t descriptor_bytes) {
-  uintptr_t own = undead_thread_descriptor(undead_thread_pointer(), descriptor_bytes);
+  uintptr_t own = undead_thread_pointer();
   uint32_t tid = undead_given() ? (uint32_t)undead_given_own_tid() : (uint32_t)undead_raw3(SYS_gettid, 0, 0, 0);
   for (size_t i = 128; i + 4 < descriptor_bytes; i += 8) {
     if (*(const uint32_t *)(own + i) != tid) continue;
@@ -171,4 +169,3 @@ bool undead_images_map(void) {
   maps = undead_maps_generation;
   return true;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "world/intervals.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/sort.h"
@@ -44,4 +42,3 @@ uintptr_t undead_intervals_skip(const undead_intervals *intervals, uintptr_t add
   *next = at < intervals->sorted ? intervals->list[at].low : UINTPTR_MAX;
   return 0;
 }
-#endif

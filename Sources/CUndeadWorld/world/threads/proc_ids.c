@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "world/proc_ids.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
@@ -138,4 +136,3 @@ bool undead_proc_each_number(long directory, bool (*visit)(void *context, int32_
   }
   return length == 0;
 }
-#endif

@@ -11,18 +11,12 @@ typedef struct {
   uint64_t mask;
 } undead_signal_action;
 
-#if defined(__x86_64__)
 #define UNDEAD_SA_RESTORER 0x04000000ul
 
 // Unwinders know a signal frame by exactly these bytes.
 __attribute__((naked, unused)) static void undead_signal_return(void) {
   __asm__("movq $15, %rax\n\tsyscall");
 }
-#else
-// Handlers return to code of the kernel's.
-#define UNDEAD_SA_RESTORER 0ul
-#define undead_signal_return ((void (*)(void))0)
-#endif
 
 static inline long undead_set_action(int number, const undead_signal_action *action, undead_signal_action *before) {
   return undead_raw4(SYS_rt_sigaction, number, (long)action, (long)before, 8);

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "world/world.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -117,4 +115,3 @@ void undead_note_system_call(undead_stopped_thread *thread) {
   if (!undead_is_libc_code(thread->pc) || !undead_is_libc_code(thread->pc - UNDEAD_SYSTEM_CALL_BYTES)) return;
   thread->in_syscall = undead_is_beside_system_call((const uint8_t *)thread->pc);
 }
-#endif

@@ -4,7 +4,7 @@
 #include "check.h"
 #include "record/registry.h"
 #include "record/sample.h"
-#include "record/samples/sample_governor.h"
+#include "record/samples/samples.h"
 #include "record/way/sample_math.h"
 #include "record/sparse.h"
 #include "unwind/backtrace.h"

@@ -33,6 +33,9 @@ static uint32_t word_of_new_block(void) {
   return found;
 }
 
+static uint32_t watched;
+static void watch(uint32_t id, uintptr_t pc) { (void)pc, watched = id; }
+
 static void modes(void) {
   CHECK(word_of_new_block() > undead_backtrace_none);
   CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
@@ -46,11 +49,15 @@ static void modes(void) {
   undead_record_start(UNDEAD_RECORD_BLOCKS);
   CHECK(way() == (UNDEAD_WAY_BLOCKS | UNDEAD_WAY_FREE));
   CHECK(word_of_new_block() == undead_backtrace_none);
-  undead_record_start(UNDEAD_RECORD_COMPARE);
-  CHECK(way() == (UNDEAD_WAY_EXTRAS | UNDEAD_WAY_FREE));
-  CHECK(word_of_new_block() > undead_backtrace_none);
   undead_record_start(UNDEAD_RECORD_BACKTRACES);
   CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_FREE));
+  undead_capture_watcher = watch;
+  undead_way_choose();
+  CHECK(way() == (UNDEAD_WAY_STACKS | UNDEAD_WAY_EXTRAS | UNDEAD_WAY_FREE));
+  uint32_t captured = word_of_new_block();
+  CHECK(captured > undead_backtrace_none && watched == captured);
+  undead_capture_watcher = NULL;
+  undead_way_choose();
 }
 
 // While a scope is open each block belongs to one, while addresses are avoided and while none are.

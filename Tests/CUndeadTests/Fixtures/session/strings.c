@@ -57,19 +57,10 @@ static void other_texts(void) {
   undead_strings_free(&table);
 }
 
-// One element of a huge array must not take the room of all that are before it.
-static void far_element(void) {
-  undead_string_table table = {0};
-  add_element_text(&table, 50000000);
-  CHECK(table.elements.capacity < 1 << 20);
-  undead_strings_free(&table);
-}
-
 int main(void) {
   elements(0, 1);
   elements(MANY - 1, MANY - 1);
   elements(7, 77773);
   other_texts();
-  far_element();
   return failures != 0;
 }

@@ -40,15 +40,18 @@ UNDEAD_SORT void undead_sort(void *list, size_t count, size_t size) {
   }
 }
 
-// The place of a word in a sorted list; `count` if it is not in it.
-UNDEAD_SORT size_t undead_place_of_word(const uintptr_t *words, size_t count, uintptr_t word) {
+// The place of an item in a sorted list by the address that it begins with; `count` if it is not in it.
+UNDEAD_SORT size_t undead_place_of(const void *items, size_t count, size_t size, uintptr_t address) {
   size_t low = 0, high = count;
   while (low < high) {
     size_t middle = (low + high) / 2;
-    if (words[middle] < word) low = middle + 1;
+    if (undead_sort_key(items, middle, size) < address) low = middle + 1;
     else high = middle;
   }
-  return low < count && words[low] == word ? low : count;
+  return low < count && undead_sort_key(items, low, size) == address ? low : count;
+}
+UNDEAD_SORT size_t undead_place_of_word(const uintptr_t *words, size_t count, uintptr_t word) {
+  return undead_place_of(words, count, sizeof *words, word);
 }
 
 // The first that ends behind `address`, of ranges that are sorted and apart: items of `size` bytes that begin with {low, high}.

@@ -5,24 +5,12 @@
 // How far the image's storage reaches from the thread pointer; 0 if it has none there.
 static inline size_t undead_static_storage_bytes(const struct dl_phdr_info *info, uintptr_t tp) {
   uintptr_t block = (uintptr_t)info->dlpi_tls_data;
-#if defined(__x86_64__)
   return block && block < tp ? tp - block : 0;   // below it, so that it ends where the last one begins
-#else
-  size_t bytes = 0;
-  for (int i = 0; i < info->dlpi_phnum; i++)
-    if (info->dlpi_phdr[i].p_type == PT_TLS) bytes = info->dlpi_phdr[i].p_memsz;
-  return block && block > tp ? block + bytes - tp : 0;
-#endif
 }
 
 // The words of a block of storage: undead_thread_variable(tp, place) for near < place <= far, by 8.
 static inline void undead_storage_places(uintptr_t tp, uintptr_t block, size_t bytes, size_t *near, size_t *far) {
   size_t words = (bytes + 7) & ~(size_t)7;
-#if defined(__x86_64__)
   *far = tp - block;
   *near = *far - words;
-#else
-  *near = block - tp - 8;
-  *far = *near + words;
-#endif
 }

@@ -14,6 +14,10 @@ typedef struct {
 
 undead_text undead_text_in(char *buffer, size_t size);
 void undead_text_add(undead_text *text, const char *string);
+// Adds several strings, one behind the other.
+#define undead_text_join(text, ...) \
+  undead_text_add_all(text, (const char *const[]){__VA_ARGS__}, sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+void undead_text_add_all(undead_text *text, const char *const *strings, size_t count);
 void undead_text_add_bytes(undead_text *text, const char *bytes, size_t count);
 void undead_text_number(undead_text *text, int64_t number);
 

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED && defined(__x86_64__)
 // What the vector registers of a stopped thread hold.
 #include "platform/memory/own_data.h"
 #include "world/world.h"
@@ -59,4 +57,3 @@ void undead_take_vectors(undead_world *world, undead_stopped_thread *thread, con
   thread->first_vector = first;
   thread->vector_count = count;
 }
-#endif

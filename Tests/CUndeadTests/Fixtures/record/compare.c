@@ -1,22 +1,94 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
+// UNDEAD_COMPARE=N: compares each Nth backtrace with libunwind's, frame by frame, and prints the differences when the program ends.
 #include "platform/system/environment.h"
 #include "platform/images/c_library.h"
 #include "platform/system/read_text.h"
 #include "platform/memory/thread_state.h"
-#include "record/hooks/compare.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "record/mode.h"
+#include "record/way.h"
 #include "unwind/backtrace.h"
-#include "unwind/rules/libunwind.h"
 #include "unwind/pc_table.h"
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <ucontext.h>
 #include <unistd.h>
+
+// Not linked: a DT_NEEDED libunwind would put its _Unwind_* before libgcc's, which breaks exceptions and cancellation.
+// The types are libunwind's: unw_cursor_t is 127 words, unw_context_t is ucontext_t, register 16 is the ip.
+typedef struct {
+  uintptr_t opaque[256];
+} cursor;
+enum { REGISTER_IP = 16 };
+
+static struct {
+  int (*backtrace)(void **buffer, int size);
+  int (*get_context)(ucontext_t *context);
+  int (*init_local)(cursor *cursor, ucontext_t *context);
+  int (*step)(cursor *cursor);
+  int (*get_register)(cursor *cursor, int number, uintptr_t *value);
+  void (*flush_cache)(void *space, uintptr_t low, uintptr_t high);
+  void **local_space;
+} library;
+static int32_t ready;           // in this process: in a forked child its locks may be held by a thread that is gone
+static bool images_unloaded;    // unw_backtrace has a cache that nothing flushes: from then on step by step
+
+static void *find_function(void *handle, const char *local_name, const char *name) {
+  void *address = undead_symbol(handle, local_name);
+  return address ? address : undead_symbol(handle, name);
+}
+
+static void load_reference(void) {
+  int saved = errno;
+  void *handle = undead_open_library("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+  bool complete = false;
+  if (handle) {
+    *(void **)&library.backtrace = undead_symbol(handle, "unw_backtrace");
+    *(void **)&library.get_context = find_function(handle, "_ULx86_64_getcontext", "_Ux86_64_getcontext");
+    *(void **)&library.init_local = undead_symbol(handle, "_ULx86_64_init_local");
+    *(void **)&library.step = undead_symbol(handle, "_ULx86_64_step");
+    *(void **)&library.get_register = undead_symbol(handle, "_ULx86_64_get_reg");
+    *(void **)&library.flush_cache = find_function(handle, "_ULx86_64_flush_cache", "_Ux86_64_flush_cache");
+    library.local_space = undead_symbol(handle, "_ULx86_64_local_addr_space");
+    complete = library.backtrace && library.get_context && library.init_local && library.step &&
+               library.get_register && library.flush_cache && library.local_space;
+  }
+  errno = saved;
+  ready = complete ? getpid() : 0;
+}
+
+static uint32_t step_by_step(uintptr_t *frames, uint32_t max) {
+  ucontext_t context;
+  cursor at;
+  uint32_t found = 0;
+  if (library.get_context(&context) < 0 || library.init_local(&at, &context) < 0) return 0;
+  while (found < max && library.step(&at) > 0) {
+    uintptr_t pc = 0;
+    if (library.get_register(&at, REGISTER_IP, &pc) < 0 || !pc) break;
+    frames[found++] = pc;
+  }
+  return found;
+}
+
+static uint32_t reference_backtrace(uintptr_t *frames, uint32_t max) {
+  if (ready != getpid()) return 0;
+  int saved = errno;
+  undead_thread.ignored++;
+  uint32_t found = 0;
+  if (__atomic_load_n(&images_unloaded, __ATOMIC_ACQUIRE)) {
+    found = step_by_step(frames, max);
+  } else {
+    int count = library.backtrace((void **)frames, max < 0x7FFFFFFF ? (int)max : 0x7FFFFFFF);
+    if (count > 0) found = (uint32_t)count;
+  }
+  undead_thread.ignored--;
+  errno = saved;
+  return found;
+}
 
 #define MAX_FRAMES 256u
 #define MAX_REFERENCE (MAX_FRAMES + 16)   // with the recorder's own
@@ -52,12 +124,13 @@ static void keep_reference_fresh(void) {
   static unsigned long long known_unloads;
   unsigned long long unloads = 0;
   dl_iterate_phdr(read_unload_count, &unloads);
-  if (__atomic_exchange_n(&known_unloads, unloads, __ATOMIC_RELAXED) != unloads) undead_libunwind_images_unloaded();
+  if (__atomic_exchange_n(&known_unloads, unloads, __ATOMIC_RELAXED) == unloads || ready != getpid()) return;
+  library.flush_cache(*library.local_space, 0, 0);
+  __atomic_store_n(&images_unloaded, true, __ATOMIC_RELEASE);
 }
 
 // libunwind does not get out of functions without unwind information and frame pointer: no reference from there on.
 static void cut_where_reference_ends(difference *found) {
-#if defined(__x86_64__)
   undead_rule rule = 0;
   uint32_t index = 0;
   while (index < found->own_count && undead_pc_find(found->own[index], &rule) != UNDEAD_PC_NONE &&
@@ -66,14 +139,11 @@ static void cut_where_reference_ends(difference *found) {
   if (index == found->own_count) return;
   found->own_count = index + 1;
   if (found->reference_count > found->own_count) found->reference_count = found->own_count;
-#else
-  (void)found;
-#endif
 }
 
 static void compare(difference *found, uintptr_t *reference, uint32_t id, uintptr_t pc) {
   keep_reference_fresh();
-  uint32_t count = undead_backtrace_libunwind(reference, MAX_REFERENCE), first = 0;
+  uint32_t count = reference_backtrace(reference, MAX_REFERENCE), first = 0;
   while (first < count && reference[first] != pc) first++;
   if (first == count) return;
   found->reference_count = count - first < MAX_FRAMES ? count - first : MAX_FRAMES;
@@ -88,7 +158,8 @@ static void compare(difference *found, uintptr_t *reference, uint32_t id, uintpt
   if (index < shorter || found->own_count != found->reference_count) keep_difference(found);
 }
 
-void undead_compare(uint32_t id, uintptr_t pc) {
+static void watch(uint32_t id, uintptr_t pc) {
+  if (undead_record_mode != UNDEAD_RECORD_BACKTRACES) return;
   if (__atomic_fetch_add(&captured, 1, __ATOMIC_RELAXED) % interval != 0 || undead_thread.ignored) return;
   undead_thread.ignored++;
   difference *found = undead_map(sizeof *found);
@@ -111,16 +182,18 @@ static void print_frames(const char *title, const uintptr_t *frames, uint32_t co
 }
 
 __attribute__((constructor)) static void prepare(void) {
-  if (undead_record_decide() != UNDEAD_RECORD_COMPARE) return;
   const char *text = undead_setting("UNDEAD_COMPARE");
   uint64_t wanted = text ? undead_read_number(text, 10, NULL) : 0;
-  if (wanted > 1) interval = wanted;
+  if (!wanted || undead_record_decide() != UNDEAD_RECORD_BACKTRACES) return;
+  interval = wanted;
   differences = undead_map(KEPT_DIFFERENCES * sizeof *differences);
-  undead_backtrace_load_libunwind();
+  load_reference();
+  undead_capture_watcher = watch;
+  undead_way_choose();
 }
 
 __attribute__((destructor)) static void report(void) {
-  if (undead_record_mode != UNDEAD_RECORD_COMPARE) return;
+  if (!undead_capture_watcher) return;
   undead_record_stop();
   dprintf(STDERR_FILENO, "undead: compared %lu of %lu backtraces, %lu differ\n", compared, captured, differing);
   for (uint64_t index = 0; index < differing && index < KEPT_DIFFERENCES && differences; index++) {
@@ -131,4 +204,3 @@ __attribute__((destructor)) static void report(void) {
     print_frames("ref", found->reference, found->reference_count, found->first_difference);
   }
 }
-#endif

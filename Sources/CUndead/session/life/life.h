@@ -1,0 +1,60 @@
+// What the beginning of a session (start.c) needs of the files beside it.
+#pragma once
+#include <stdbool.h>
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+// The look for leaks when the program ends.
+
+// Callee-saved registers and stack pointer of a function at a call or return, as the assembly stubs store them.
+typedef struct {
+  uintptr_t registers[6];   // rbx rbp r12 r13 r14 r15
+  uintptr_t sp;             // after the return
+  uintptr_t return_address;
+} undead_call_site;
+
+// Registers the exit handler: runs after the handlers of the program, before the destructors of its libraries.
+void undead_exit_register(void);
+
+// Looks up the functions that are interposed here, while that is still safe.
+void undead_exit_find_next(void);
+
+// After a fork: the child has not ended yet.
+void undead_exit_reset(void);
+
+// Where the program's main was called from, noted by the stub that calls it.
+extern undead_call_site undead_main_call;
+
+// The call of the program's main, which libc_start.c leads through a stub (stubs_x86_64.c) that notes where it came from.
+
+typedef int (*undead_main_function)(int, char **, char **);
+extern undead_main_function undead_program_main;
+
+// Takes the place of the program's main.
+int undead_main_stub(int count, char **arguments, char **environment);
+
+// Called by the stub; returns the function to jump to.
+undead_main_function undead_main_called(const undead_call_site *site);
+
+// Replacing the program by another image: noted, since the new one may be one that the library cannot be loaded into.
+
+// Looks up the interposed functions while that is still safe.
+void undead_exec_find_next(void);
+
+// Signals that start a look for leaks: SIGTERM and SIGINT where the program would die of them, and the request signal.
+
+// Takes the signals over that have their default action now. Called with one thread, before main.
+void undead_signals_begin(void);
+
+// Gives them back, for good.
+void undead_signals_end(void);
+
+// After a fork: no signal is being answered in the child.
+void undead_signals_reset(void);
+
+// If the tool asks for a mark by the state file: begins that generation, and answers. False if it asks for something
+// else. Async-signal-safe.
+bool undead_generation_on_request(void);
+
+#pragma GCC visibility pop
