@@ -65,7 +65,7 @@ bool undead_left_thread(int32_t tid, undead_left_work *work);
 // undead_lock_checks.
 uint32_t undead_scopes_held_by_threads(uint32_t *scopes, uint32_t max);
 
-// The calling thread's stack, even where nothing is recorded: return addresses, innermost first, from the caller of this function
+// The calling thread's stack as libunwind sees it: return addresses, innermost first, from the caller of this function
 // on. Returns their number.
 uint32_t undead_exact_backtrace(uintptr_t *frames, uint32_t max);
 

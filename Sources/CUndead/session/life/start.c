@@ -234,11 +234,20 @@ __attribute__((constructor)) static void prepare_at_load(void) {
   errno = saved_errno;
 }
 
+// For frames that the own rules cannot unwind; what loading it allocates is not the program's.
+static void load_fallback_unwinder(void) {
+  if (!undead_settings_get()->backtraces) return;
+  undead_thread.ignored++;
+  undead_backtrace_load_libunwind();
+  undead_thread.ignored--;
+}
+
 void undead_session_before_main(void) {
   if (!undead_session.in_charge) return;
   int saved_errno = errno;
   if (undead_swift_is_present()) {
     undead_state_get()->flags |= UNDEAD_STATE_SWIFT;
+    load_fallback_unwinder();
     if (undead_record_runs_tests()) {
       undead_async_begin();
       undead_way_choose();

@@ -6,6 +6,7 @@
 #include "unwind/backtrace.h"
 #include "unwind/pc_table.h"
 #include <errno.h>
+#include <string.h>
 
 static uint32_t frames_of(uint32_t id, uintptr_t *frames, uint32_t max) {
   return id > UNDEAD_BACKTRACE_NONE ? undead_backtrace_frames(id, frames, max) : 0;
@@ -39,8 +40,19 @@ static uint32_t walk_from_frame(const uintptr_t *frame, uintptr_t *frames, uint3
   return walked.count;
 }
 
+// Without libunwind, by our own rules.
 __attribute__((noinline)) uint32_t undead_exact_backtrace(uintptr_t *frames, uint32_t max) {
-  return walk_from_frame(__builtin_frame_address(0), frames, max);
+  const uintptr_t caller = (uintptr_t)__builtin_return_address(0);
+  int saved_errno = errno;
+  undead_thread.ignored++;
+  undead_backtrace_load_libunwind();
+  undead_thread.ignored--;
+  uint32_t found = undead_backtrace_libunwind(frames, max), inner = 0;
+  errno = saved_errno;
+  while (inner < found && frames[inner] != caller) inner++;
+  if (inner == found) return walk_from_frame(__builtin_frame_address(0), frames, max);
+  memmove(frames, frames + inner, (found - inner) * sizeof *frames);
+  return found - inner;
 }
 
 __attribute__((noinline)) uint32_t undead_caller_backtrace(uintptr_t *frames, uint32_t max) {

@@ -34,10 +34,17 @@ uint32_t undead_backtrace_epoch(void);
 // Asks the processor for what a reader of the backtrace needs first.
 void undead_backtrace_prefetch(uint32_t id);
 
+// Captures the calling thread's stack with libunwind (single, exact backtraces; not for the hot path).
+uint32_t undead_backtrace_libunwind(uintptr_t *frames, uint32_t max);
+
 // Upper bound of ids in use, distinct stored backtraces that were dropped because the store was full, bytes used.
 uint32_t undead_backtrace_count(void);
 uint64_t undead_backtrace_dropped(void);
 uint64_t undead_backtrace_bytes(void);
+
+// Loads libunwind privately (dlopen, so that its _Unwind_* never stand before libgcc's); true if it is there. Call it
+// outside of hooks, after the constructors. Until then frames that need it end a backtrace.
+bool undead_backtrace_load_libunwind(void);
 
 // Forgets unwind rules because images may have been unloaded. Any thread.
 void undead_backtrace_forget_images(void);
@@ -48,7 +55,8 @@ void undead_backtrace_forget_runs(void);
 // The calling thread has left a capture in the middle, for good.
 void undead_backtrace_abandoned(void);
 
-// In the child of a fork: frees the caches of threads that are gone.
+// In the child of a fork: frees the caches of threads that are gone, and stops using libunwind, whose locks one of
+// them may have held.
 void undead_backtrace_after_fork_in_child(void);
 
 #pragma GCC visibility pop

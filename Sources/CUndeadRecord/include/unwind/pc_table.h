@@ -43,6 +43,9 @@ static inline __attribute__((always_inline)) uint32_t undead_pc_find(uintptr_t p
 #define UNDEAD_PC_RETIRED (1ull << 63)
 void undead_pc_table_retire(uintptr_t low, uintptr_t high);
 
+// Notes that nothing leads further from this return address, if its rule is not known.
+void undead_pc_note_end(uint32_t index);
+
 // Maps the table; false without memory. Any thread, any number of times.
 bool undead_pc_table_prepare(void);
 // Gives back addresses that are only reserved, as undead_store_limit does.

@@ -16,12 +16,13 @@ typedef uint64_t undead_rule;
 #define UNDEAD_RULE_LOADER 8u     // code of the dynamic loader
 #define UNDEAD_RULE_GUESS 16u     // function without unwind information
 #define UNDEAD_RULE_ASYNC 32u     // asynchronous Swift function: the word below its caller's rbp is its context
-#define UNDEAD_RULE_FOLLOWED 64u  // guessed from the way out of the function: without its frame pointer
+#define UNDEAD_RULE_FOLLOWED 64u  // guessed from the way out of the function: libunwind cannot unwind it
 
 typedef enum {
   UNDEAD_RULE_STOP = 1,   // outermost frame: the return address is undefined
+  UNDEAD_RULE_UNKNOWN,    // nothing here can unwind it, libunwind may
   UNDEAD_RULE_SIGNAL,     // signal trampoline: rsp points to the ucontext
-  UNDEAD_RULE_END,        // no rule is known: a backtrace ends here
+  UNDEAD_RULE_END,        // like UNKNOWN, and libunwind did not get further, either: a backtrace ends here
   UNDEAD_RULE_DEREF,      // CFA = *(rbp - offset), the caller's rbp is at rbp: realigned stack
   UNDEAD_RULE_FOREIGN,    // no unwind information, perhaps no image: CFA = rbp + 16 if rbp looks like a frame pointer, else the end
   UNDEAD_RULE_REGISTER,   // CFA = undead_rule_register + offset: a step for who knows that register (walk_x86_64.c)

@@ -4,6 +4,7 @@
 #include "unwind/capture/cache_pool.h"
 #include "unwind/rules/images.h"
 #include "unwind/capture/known_x86_64.h"
+#include "unwind/rules/libunwind.h"
 #include "unwind/capture/memo_x86_64.h"
 #include "unwind/settings.h"
 #include "unwind/store/stack.h"
@@ -39,6 +40,35 @@ static uint32_t store(undead_unwind_cache *cache, const uint32_t *indices, uint3
   return undead_backtrace_none;
 }
 
+// Captures with libunwind into the scratch of `cache`; returns how many frames it found from `pc` on.
+static uint32_t walk_with_libunwind(undead_unwind_cache *cache, uintptr_t pc) {
+  uint32_t found = undead_backtrace_libunwind(cache->addresses, UNDEAD_DEPTH_LIMIT), first = 0;
+  while (first < found && cache->addresses[first] != pc) first++;
+  undead_rule rule = 0;
+  for (uint32_t index = first; index < found; index++) {
+    // The frame that a signal interrupted has not called anything: point behind its instruction.
+    uintptr_t address = cache->addresses[index] + (undead_rule_kind(rule) == UNDEAD_RULE_SIGNAL ? 1 : 0);
+    uint32_t pc_index = undead_pc_find(address, &rule);
+    if (pc_index == UNDEAD_PC_NONE) return 0;
+    cache->indices[index - first] = pc_index;   // never overtakes the addresses, which are twice as long
+  }
+  return found - first;
+}
+
+// Also for the thread that asked: its cache has a copy of the rule.
+static void learn_end(undead_unwind_cache *cache, uint32_t index) {
+  undead_pc_note_end(index);
+  undead_capture_forget_pc(cache, undead_pcs[index].pc);
+}
+
+// True if all frames but the outermost were unwound by tables: then it is that one which libunwind cannot unwind either.
+// Elsewhere it may have lost registers on the way, which it will have another time.
+static bool is_by_tables(const uint32_t *indices, uint32_t frames) {
+  for (uint32_t index = 0; index + 1 < frames; index++)
+    if (undead_pcs[indices[index]].rule & (UNDEAD_RULE_SPECIAL | UNDEAD_RULE_GUESS)) return false;
+  return true;
+}
+
 // A capture, and its result.
 typedef struct {
   undead_thread_state *thread;
@@ -58,8 +88,18 @@ static undead_walk_end walk_by_rules(const capture *wanted, undead_walk_words *w
 
 // Leaves the indices in the scratch; returns how many. `words` may be NULL.
 static uint32_t walk_uncached(const capture *wanted, undead_walk_words *words) {
+  undead_unwind_cache *scratch = wanted->cache;
   uint32_t frames = 0;
-  if (walk_by_rules(wanted, words, &frames) == UNDEAD_WALK_LOST && words) words->incomplete = true;
+  if (walk_by_rules(wanted, words, &frames) != UNDEAD_WALK_LOST) return frames;
+  if (words) words->incomplete = true;
+  // libunwind may read what is none of a stack, if it is not the thread's own.
+  uint32_t lost = frames && is_by_tables(scratch->indices, frames) ? scratch->indices[frames - 1] : UNDEAD_PC_NONE;
+  if (!undead_stack_covers(wanted->thread, wanted->frame.sp) || !undead_libunwind_is_ready()) return frames;
+  uint32_t better = walk_with_libunwind(scratch, wanted->frame.pc);
+  // Then it is asked once: the thread's cache remembers the end of the stack, not what is behind an odd frame.
+  if (better <= frames && lost != UNDEAD_PC_NONE) learn_end(scratch, lost);
+  if (better > frames) return better;
+  walk_by_rules(wanted, NULL, &frames);
   return frames;
 }
 
@@ -164,6 +204,7 @@ uint32_t undead_capture_slow(undead_thread_state *thread, undead_frame frame, bo
 void undead_backtrace_forget_images(void) {
   undead_images_forget(undead_pc_table_retire);
   undead_pc_table_forget_rules();
+  undead_libunwind_images_unloaded();
   __atomic_fetch_add(&undead_rules_epoch, UNDEAD_EPOCH_STEP, __ATOMIC_ACQ_REL);
 }
 
@@ -172,6 +213,7 @@ void undead_backtrace_abandoned(void) {
 }
 
 void undead_backtrace_after_fork_in_child(void) {
+  undead_libunwind_forbid();
   undead_cache_pool_after_fork_in_child(undead_thread.unwind_cache);
 }
 

@@ -41,6 +41,14 @@ void undead_capture_reset(undead_unwind_cache *cache, uint32_t state) {
   cache->state = state;
 }
 
+void undead_capture_forget_pc(undead_unwind_cache *cache, uintptr_t pc) {
+  undead_known_pc *known = &cache->pcs[near_hash(pc) & (UNDEAD_KNOWN_PCS - 1)];
+  if (known->pc == pc) *known = (undead_known_pc){0};
+  // An address that none is: 0 would be the end of those that are in use.
+  for (uint32_t index = 0; index < UNDEAD_CACHED_FRAMES && cache->fresh[index].pc; index++)
+    if (cache->fresh[index].pc == pc) cache->fresh[index].pc = 1;
+}
+
 // The id of what `leaf` stands for below a frame: that is mostly near to where the last capture met the chain, else in the
 // rest of it. The frame comes in three values, so that it can stay in registers.
 INLINE uint32_t find_id(undead_unwind_cache *cache, uintptr_t stack_high, uintptr_t pc, uintptr_t sp, uintptr_t bp,

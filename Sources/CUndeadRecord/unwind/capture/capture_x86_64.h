@@ -156,6 +156,7 @@ typedef struct {
   undead_fresh_frame fresh[UNDEAD_CACHED_FRAMES];
   union {
     uint32_t indices[UNDEAD_CACHED_FRAMES];   // for captures without the chain
+    uintptr_t addresses[UNDEAD_CACHED_FRAMES];
     struct {   // for those with it: what is looked up in the store together, and what was found
       uint32_t keys[UNDEAD_CACHED_FRAMES + 1], nodes[UNDEAD_CACHED_FRAMES + 1];
     };
@@ -194,6 +195,9 @@ void undead_capture_leave(undead_unwind_cache *cache);
 
 // Puts what is known of `pc` into an entry of the cache: `entry`, or NULL if there is no room for new addresses.
 const undead_known_pc *undead_learn_pc(undead_unwind_cache *cache, undead_known_pc *entry, uintptr_t pc);
+
+// Forgets the rule of a return address.
+void undead_capture_forget_pc(undead_unwind_cache *cache, uintptr_t pc);
 
 // Like undead_walk, with what the cache of this thread and of the current epoch knows of addresses, into its scratch, for a frame
 // that called the instrument. The page of `place` can be read: the caller's own frame lies there. `words` may be NULL.

@@ -1,5 +1,5 @@
 // A small interpreter of .eh_frame: computes the rule of one instruction. The CFA, the return address and the registers that
-// functions keep are followed; where another one is needed a backtrace ends.
+// functions keep are followed; what needs another one is left to libunwind.
 #include "platform/processor/processor.h"
 #include "unwind/rules/dwarf_reader.h"
 #include "unwind/rules/guess_x86_64.h"
@@ -300,8 +300,8 @@ static undead_rule foreign_rule(void) {
 static undead_rule rule_by_register(const row *current) {
   const saved_place *rbp = &current->places[PLACE_RBP];
   int64_t offset = current->cfa.offset, saved = rbp->where == SAVED_AT_CFA ? -(int64_t)rbp->offset : 0;
-  if (rbp->where == SAVED_AT_RBP || offset < 8 || offset > UNDEAD_RULE_FIELD) return special(UNDEAD_RULE_END);
-  if (saved < 0 || saved > UNDEAD_RULE_FIELD || ((offset | saved) & 7)) return special(UNDEAD_RULE_END);
+  if (rbp->where == SAVED_AT_RBP || offset < 8 || offset > UNDEAD_RULE_FIELD) return special(UNDEAD_RULE_UNKNOWN);
+  if (saved < 0 || saved > UNDEAD_RULE_FIELD || ((offset | saved) & 7)) return special(UNDEAD_RULE_UNKNOWN);
   uint64_t details = UNDEAD_RULE_REGISTER | (uint64_t)current->cfa.kept << 4 | (uint64_t)saved << 8;
   return undead_rule_make(UNDEAD_RULE_SPECIAL, (uint64_t)offset, details);
 }
@@ -309,16 +309,16 @@ static undead_rule rule_by_register(const row *current) {
 static undead_rule rule_of_row(const row *current) {
   const saved_place *rbp = &current->places[PLACE_RBP];
   if (current->return_address == RETURN_UNDEFINED) return special(UNDEAD_RULE_STOP);
-  if (current->return_address != RETURN_AT_CFA || rbp->where == SAVED_ODD) return special(UNDEAD_RULE_END);
+  if (current->return_address != RETURN_AT_CFA || rbp->where == SAVED_ODD) return special(UNDEAD_RULE_UNKNOWN);
   if (current->cfa.base == VALUE_KEPT) return rule_by_register(current);
   if (current->cfa.base == VALUE_AT_RBP) {
     int64_t offset = -current->cfa.offset;
     bool fits = offset >= 0 && offset <= UNDEAD_RULE_FIELD && rbp->where == SAVED_AT_RBP && rbp->offset == 0;
     return fits ? undead_rule_make(UNDEAD_RULE_SPECIAL | UNDEAD_RULE_BP, (uint64_t)offset, UNDEAD_RULE_DEREF)
-                : special(UNDEAD_RULE_END);
+                : special(UNDEAD_RULE_UNKNOWN);
   }
   bool by_rbp = current->cfa.base == VALUE_RBP;
-  if (!by_rbp && current->cfa.base != VALUE_RSP) return special(UNDEAD_RULE_END);
+  if (!by_rbp && current->cfa.base != VALUE_RSP) return special(UNDEAD_RULE_UNKNOWN);
   int64_t offset = current->cfa.offset;
   int64_t saved = rbp->where == SAVED_AT_CFA ? -(int64_t)rbp->offset : 0;
   if (rbp->where == SAVED_AT_RBP) saved = by_rbp ? offset - rbp->offset : -1;
@@ -326,7 +326,7 @@ static undead_rule rule_of_row(const row *current) {
   // pop and the return, the slot is below it: what is there stays, as in a function that saves rbp there without a push.
   int64_t farthest = offset + (by_rbp ? 0 : UNDEAD_RED_ZONE);
   if (offset < 8 || offset > (by_rbp ? MAX_RBP_OFFSET : UNDEAD_RULE_FIELD) || saved < 0 || saved > farthest || ((offset | saved) & 7))
-    return special(UNDEAD_RULE_END);
+    return special(UNDEAD_RULE_UNKNOWN);
   return undead_rule_make(by_rbp ? UNDEAD_RULE_BP : 0, (uint64_t)offset, (uint64_t)saved);
 }
 
@@ -349,7 +349,7 @@ static const uint8_t *find_entry(const undead_image *image, uintptr_t pc) {
 
 static undead_rule compute_without_entry(const undead_image *image, uintptr_t pc, uintptr_t low) {
   undead_rule rule = undead_rule_without_entry(image, pc, low);
-  return undead_rule_kind(rule) == UNDEAD_RULE_END ? foreign_rule() : rule;
+  return undead_rule_kind(rule) == UNDEAD_RULE_UNKNOWN ? foreign_rule() : rule;
 }
 
 // Asynchronous Swift functions save their context right after rbp: "push rbp; push r14; lea rbp, [rsp + 8]".
@@ -400,7 +400,7 @@ static undead_rule compute_in_image(const undead_image *image, uintptr_t pc) {
   table_entry entry;
   read_table_entry(image, pc, &entry);
   if (entry.kind == ENTRY_NONE) return compute_without_entry(image, pc, entry.start);
-  if (entry.kind != ENTRY_ROW) return special(entry.kind == ENTRY_SIGNAL ? UNDEAD_RULE_SIGNAL : UNDEAD_RULE_END);
+  if (entry.kind != ENTRY_ROW) return special(entry.kind == ENTRY_SIGNAL ? UNDEAD_RULE_SIGNAL : UNDEAD_RULE_UNKNOWN);
   undead_rule rule = rule_of_row(&entry.row);
   bool saves_context = undead_rule_kind(rule) == 0 && undead_rule_saved(rule) == 16 && is_asynchronous(entry.start, pc);
   return saves_context ? rule | UNDEAD_RULE_ASYNC : rule;

@@ -6,7 +6,7 @@
 #include "unwind/rules/instruction_x86_64.h"
 #include <string.h>
 
-static const undead_rule unknown = UNDEAD_RULE_SPECIAL | UNDEAD_RULE_VALID | (uint64_t)UNDEAD_RULE_END << 32;
+static const undead_rule unknown = UNDEAD_RULE_SPECIAL | UNDEAD_RULE_VALID | (uint64_t)UNDEAD_RULE_UNKNOWN << 32;
 
 enum { MAX_STEPS = 4000, MAX_BRANCHES = 64, RSP = 4, RBP = 5, REX_WIDE = 8, REX_R = 4, REX_B = 1 };
 
@@ -248,7 +248,7 @@ undead_rule undead_rule_without_entry(const undead_image *image, uintptr_t pc, u
   bool is_called = is_behind_call(pc + 1);
   undead_rule rule = undead_rule_of_epilogue(image, is_called ? pc + 1 : pc, is_called);
   if (undead_rule_kind(rule)) return rule_of_prologue(pc, low);
-  // With a frame pointer others get out, too.
+  // With a frame pointer libunwind gets out, too.
   bool has_frame_pointer = undead_rule_saved(rule) == 16 && !undead_rule_kind(rule_of_prologue(pc, low));
   return has_frame_pointer ? rule & ~(undead_rule)UNDEAD_RULE_FOLLOWED : rule;
 }

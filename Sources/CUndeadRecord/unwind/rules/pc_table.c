@@ -58,6 +58,13 @@ uint32_t undead_pc_find_slow(uintptr_t pc, undead_rule *rule) {
   return UNDEAD_PC_NONE;
 }
 
+void undead_pc_note_end(uint32_t index) {
+  undead_rule known = __atomic_load_n(&undead_pcs[index].rule, __ATOMIC_ACQUIRE);
+  undead_rule end = undead_rule_make(UNDEAD_RULE_SPECIAL | (known & UNDEAD_RULE_LOADER), 0, UNDEAD_RULE_END);
+  if (undead_rule_kind(known) != UNDEAD_RULE_UNKNOWN) return;
+  __atomic_compare_exchange_n(&undead_pcs[index].rule, &known, end, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+}
+
 // Calls `change` for every entry, with the range.
 static void change_all(void (*change)(undead_pc_entry *entry, uintptr_t low, uintptr_t high), uintptr_t low,
                        uintptr_t high) {
