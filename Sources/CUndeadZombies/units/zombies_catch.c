@@ -1,3 +1,4 @@
+#include "zombies/catch/caught_copy_x86_64.c"
 #include "zombies/catch/stubs_arm64.c"
 #include "zombies/catch/stubs_x86_64.c"
 #include "zombies/catch/unowned_field.c"
