@@ -7,6 +7,7 @@
 #include "zombies/catch/caught_copy_x86_64.h"
 #include "zombies/catch/pool_fault.h"
 #include "zombies/kept/guard_pages.h"
+#include "zombies/kept/pool.h"
 #include "zombies/reports/log.h"
 #include "zombies/reports/report.h"
 #include "zombies/shared/state.h"
@@ -121,16 +122,26 @@ static bool is_our_own(const ucontext_t *context) {
                                                 (uintptr_t)registers[REG_RBP]});
 }
 
+// The page is open for all that is known: another thread has opened it since, and the access succeeds now. Or the program has closed
+// memory of its own that lies there, and handles its faults: then it comes again.
+static bool succeeds_now(const siginfo_t *info, const ucontext_t *context) {
+  uintptr_t place = (uintptr_t)context->uc_mcontext.gregs[REG_RIP] ^ (uintptr_t)info->si_addr;
+  bool again = undead_zombie_self.last_fault == place;
+  undead_zombie_self.last_fault = again ? 0 : place;
+  return !again;
+}
+
 // True if the program can go on.
 static bool look_at(int signal, const siginfo_t *info, const ucontext_t *context) {
   // Sent by somebody; a fault of our own; or one of a crash reporter, which reads all memory.
   if (info->si_code <= 0 || undead_zombies.dying || is_our_own(context)) return false;
   bool goes_on;
+  if (signal == SIGSEGV && undead_fenced_holds((uintptr_t)info->si_addr) && undead_fenced_is_open((uintptr_t)info->si_addr))
+    return succeeds_now(info, context);
   if (signal == SIGSEGV && undead_fenced_fault(info, context, &goes_on)) return goes_on;
   uintptr_t object = undead_guard_object((uintptr_t)info->si_addr);
   if (signal == SIGSEGV && object) return guard_fault(info, context, object);
-  // Another thread has opened the page since.
-  if (signal == SIGSEGV && undead_guard_is_open((uintptr_t)info->si_addr)) return true;
+  if (signal == SIGSEGV && undead_guard_is_open((uintptr_t)info->si_addr)) return succeeds_now(info, context);
   if (!scribble_fault(signal, context)) tombstone_fault(signal, context);
   undead_zombie_settle(false, true);
   return false;

@@ -101,18 +101,17 @@ static bool reserve(int count, size_t most) {
   for (int i = 0; i < count; i++) bytes += row_bytes(&rows[i]), slots += rows[i].slot_count;
   if (bytes > most) return false;
   undead_fenced_slot *slot = undead_map(slots * (sizeof *slot + sizeof(uint16_t)));
-  void *range = slot ? mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
+  void *range = slot ? undead_map_unused(bytes) : NULL;
   uintptr_t low = (uintptr_t)range, high = low + bytes;
-  bool done = range != MAP_FAILED && undead_own_memory(range, bytes);
+  bool done = range != NULL;
   // Without recording, free() looks at blocks in leaves of the registry only.
   for (uintptr_t at = low; done && at < high; at += 1ul << UNDEAD_LEAF_SHIFT)
     done = undead_registry_leaf_slow(at) && undead_registry_leaf_slow(high - 1);
   if (!done) {
-    if (range != MAP_FAILED) munmap(range, bytes);
+    if (range) undead_unmap(range, bytes);
     if (slot) undead_unmap(slot, slots * (sizeof *slot + sizeof(uint16_t)));
     return false;
   }
-  madvise(range, bytes, MADV_NOHUGEPAGE);
   uint16_t *queue = (uint16_t *)(slot + slots);
   uintptr_t at = low + UNDEAD_PAGE;
   for (slot_row *row = rows; row < rows + count; row++) {

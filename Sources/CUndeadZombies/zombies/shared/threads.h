@@ -13,6 +13,7 @@ typedef struct {
   uint32_t place;        // in the table, from 1; 0: none yet
   uint32_t deaths;
   undead_faults_state faults;
+  uintptr_t last_fault;        // where the program was let go on without a change
   volatile uintptr_t inside;   // frame of the function that runs code which must not be entered again; 0: none
 } undead_zombie_thread;
 
