@@ -10,6 +10,7 @@
 #include "runtime/abi.h"
 #include "zombies/kept/pool.h"
 #include "zombies/shared/lock.h"
+#include "zombies/kept/spare_mappings.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -67,6 +68,7 @@ bool undead_guard_prepare(void) {
   // Its functions would be asked for the size of what is no block of its own.
   if (undead_allocator_is_other()) return false;
   int saved = errno;
+  undead_spare_mappings_prepare();
   uint32_t limit = mapping_limit();
   uint32_t wanted = limit > SPARE_MAPPINGS * 2 ? (limit - SPARE_MAPPINGS) / 2 : limit / 4;
   group_count = (wanted < MOST_GUARD_SLOTS ? wanted : MOST_GUARD_SLOTS) / GROUP_SLOTS;
@@ -123,7 +125,7 @@ static uint32_t next_group(void) {
     if (free >= MANY) return at;
     if (free > most) most = free, best = at;
   }
-  if (groups_used == group_count) return best;
+  if (groups_used == group_count || undead_spare_mappings_are_given()) return best;
   set_apart(groups_used);
   put_slots(groups_used, WHOLE_GROUP);
   return groups_used++;
@@ -135,6 +137,7 @@ static bool open_more(void) {
   uint32_t mask = __atomic_exchange_n(&free_slots[group], 0, __ATOMIC_ACQ_REL);
   __atomic_fetch_sub(&free_count, (uint32_t)__builtin_popcount(mask), __ATOMIC_RELAXED);
   if (!open_pages(group, mask)) {
+    undead_spare_mappings_give();
     put_slots(group, mask);
     return false;
   }

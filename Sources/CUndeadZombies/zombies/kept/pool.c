@@ -5,6 +5,7 @@
 // long as possible and nobody can foresee which one comes next. Until the queue is full, slots that were never used are taken: many
 // times as many, as what lives long would soon have all.
 #include "zombies/kept/pool.h"
+#include "zombies/kept/spare_mappings.h"
 #include "glibc/layout.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -135,6 +136,7 @@ bool undead_fenced_prepare(uint32_t dead, uint32_t wanted) {
   if (undead_chosen_blocks.bytes) return true;
   if (!dead) return false;
   int saved = errno;
+  undead_spare_mappings_prepare();
   if (dead > MOST_SLOTS) dead = MOST_SLOTS;
   if (!wanted) wanted = dead * SLOTS_FOR_A_DEAD;
   uint32_t slots = 1;
@@ -167,7 +169,8 @@ static undead_fenced_slot *take_unused(slot_row *row) {
 }
 
 static undead_fenced_slot *take_slot(slot_row *row) {
-  if (row->waiting_count < row->kept_count && row->used_count < row->slot_count) return take_unused(row);
+  bool has_unused = row->used_count < row->slot_count && !undead_spare_mappings_are_given();
+  if (row->waiting_count < row->kept_count && has_unused) return take_unused(row);
   if (!row->waiting_count) return NULL;
   dice = dice * 1664525 + 1013904223;
   uint16_t *chosen = waiting_at(row, (uint32_t)((uint64_t)dice * (row->waiting_count / 4 + 1) >> 32)), *first = waiting_at(row, 0);
@@ -200,6 +203,7 @@ static undead_fenced_slot *begin_block(slot_row *row, size_t size, size_t room, 
                                        const undead_fenced_frames *allocation) {
   undead_fenced_slot *slot = take_slot(row);
   if (slot && !open_slot(slot)) {
+    undead_spare_mappings_give();
     put_slot(slot);
     slot = NULL;
   }

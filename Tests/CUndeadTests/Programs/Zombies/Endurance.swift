@@ -11,6 +11,13 @@ func endure(_ way: String) -> Bool {
     var none = rlimit(rlim_cur: 0, rlim_max: 0)
     setrlimit(__rlimit_resource_t(9), &none)  // RLIMIT_AS
   case "small-stack": useSmallStack()
+  case "few-mappings": takeMappings(but: 200)
+  case "small-data":
+    var small = rlimit(rlim_cur: 100 << 20, rlim_max: 100 << 20)
+    setrlimit(__rlimit_resource_t(2), &small)  // RLIMIT_DATA
+    for count in 0..<10_000 { keep(Array(repeating: count, count: count)) }
+  case "write-barrier": protectOwnMemory()
+  case "signals-blocked": return blockAllAndBegin("read") == ()
   case "thousands":
     for _ in 0..<20 {
       let threads = (0..<100).map { _ in
@@ -50,6 +57,35 @@ func denyMprotect() {
     }
   }
 }
+
+/// As many as the system allows, with few left; then objects are made that stay.
+func takeMappings(but left: Int) {
+  var last: [UnsafeMutableRawPointer] = []
+  for index in 0... {
+    let access = index % 2 == 0 ? PROT_READ : PROT_READ | PROT_WRITE
+    guard let mapping = mmap(nil, 8192, access, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), mapping != MAP_FAILED else { break }
+    last.append(mapping)
+    if last.count > left { last.removeFirst() }
+  }
+  for mapping in last { munmap(mapping, 8192) }
+  let objects = (0..<100_000).map { _ in Point() }
+  for count in 0..<10_000 { keep(Array(repeating: count, count: count % 2_000)) }
+  keep(objects)
+}
+
+/// Memory that the program closes itself, and opens in a handler.
+func protectOwnMemory() {
+  barrier = UnsafeMutableRawPointer.allocate(byteCount: 4096, alignment: 4096)
+  var action = sigaction()
+  action.__sigaction_handler.sa_handler = { _ in _ = mprotect(barrier, 4096, PROT_READ | PROT_WRITE) }
+  sigaction(SIGSEGV, &action, nil)
+  mprotect(barrier, 4096, PROT_READ)
+  barrier.storeBytes(of: 9, as: Int.self)
+  mprotect(barrier, 4096, PROT_NONE)
+  precondition(barrier.load(as: Int.self) == 9)
+  barrier.deallocate()
+}
+nonisolated(unsafe) var barrier: UnsafeMutableRawPointer! = nil
 
 /// Signals come to a stack as small as programs have it, with nothing below.
 func useSmallStack() {

@@ -60,6 +60,14 @@ func onThread(_ work: @escaping @convention(c) (UnsafeMutableRawPointer?) -> Uns
   pthread_create(&thread, nil, work, nil)
   return thread
 }
+/// A program of its own, before whose `exec` all signals were blocked.
+func blockAllAndBegin(_ way: String) {
+  var all = sigset_t()
+  sigfillset(&all)
+  sigprocmask(SIG_BLOCK, &all, nil)
+  var arguments: [UnsafeMutablePointer<CChar>?] = [strdup(CommandLine.arguments[0]), strdup(way), nil]
+  execv(CommandLine.arguments[0], &arguments)
+}
 /// What the counters say belongs together; then all is freed.
 func settle(_ budget: UInt64) -> String {
   let end = counters()
