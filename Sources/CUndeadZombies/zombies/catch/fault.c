@@ -65,9 +65,7 @@ static bool guard_fault(const siginfo_t *info, const ucontext_t *context, uintpt
       return false;
     }
   }
-  if (kept) undead_guard_open(object);
-  else undead_guard_expose(object);
-  return true;
+  return kept ? undead_guard_open(object) : undead_guard_expose(object);
 }
 
 // A word of a dead object was used as a reference: it is still in a register.
@@ -122,8 +120,8 @@ static bool is_our_own(const ucontext_t *context) {
                                                 (uintptr_t)registers[REG_RBP]});
 }
 
-// The page is open for all that is known: another thread has opened it since, and the access succeeds now. Or the program has closed
-// memory of its own that lies there, and handles its faults: then it comes again.
+// The page is open for all that is known: another thread has opened it since, and the access succeeds now. Or the program has
+// closed memory of its own that lies there, and handles its faults: then it comes again.
 static bool succeeds_now(const siginfo_t *info, const ucontext_t *context) {
   uintptr_t place = (uintptr_t)context->uc_mcontext.gregs[REG_RIP] ^ (uintptr_t)info->si_addr;
   bool again = undead_zombie_self.last_fault == place;

@@ -8,6 +8,7 @@
 #include "record/allocator.h"
 #include "record/registry.h"
 #include "runtime/abi.h"
+#include "zombies/kept/closed_pages.h"
 #include "zombies/kept/pool.h"
 #include "zombies/shared/lock.h"
 #include "zombies/kept/spare_mappings.h"
@@ -205,27 +206,27 @@ void undead_guard_close(uintptr_t object) {
 }
 
 static bool open_body(uint32_t index) {
-  int saved = errno;
-  bool opened = mprotect(body_of(index), UNDEAD_PAGE, PROT_READ | PROT_WRITE) == 0;
-  errno = saved;
-  return opened;
+  uintptr_t body = (uintptr_t)body_of(index);
+  return undead_dead_pages_open(body, body + UNDEAD_PAGE);
 }
 
-void undead_guard_expose(uintptr_t object) {
+bool undead_guard_expose(uintptr_t object) {
   uint32_t index = guard_index_of(object);
   // With the lock, nobody gets the slot for another object meanwhile.
-  if (!undead_lock_take_in_hook(&guard_lock)) return;
+  if (!undead_lock_take_in_hook(&guard_lock)) return false;
   bool is_own = free_slots[index / GROUP_SLOTS] >> index % GROUP_SLOTS & 1 || states[index] == SLOT_DEAD;
-  if (is_own && open_body(index)) memset(body_of(index), 0, UNDEAD_PAGE);
+  bool opened = is_own && open_body(index);
+  if (opened) memset(body_of(index), 0, UNDEAD_PAGE);
   undead_lock_release_in_hook(&guard_lock);
+  return opened || !is_own;
 }
 
-void undead_guard_open(uintptr_t object) {
+bool undead_guard_open(uintptr_t object) {
   uint32_t index = guard_index_of(object);
   uint8_t dead = SLOT_DEAD;
-  if (!__atomic_compare_exchange_n(&states[index], &dead, SLOT_LIVE, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
-  open_body(index);
+  if (!__atomic_compare_exchange_n(&states[index], &dead, SLOT_LIVE, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return true;
   __atomic_sub_fetch(&guard_counters.guarded_now, 1, __ATOMIC_RELAXED);
+  return open_body(index);
 }
 
 void undead_guard_free(uintptr_t object) {

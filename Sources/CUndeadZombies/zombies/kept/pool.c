@@ -5,6 +5,7 @@
 // long as possible and nobody can foresee which one comes next. Until the queue is full, slots that were never used are taken: many
 // times as many, as what lives long would soon have all.
 #include "zombies/kept/pool.h"
+#include "zombies/kept/closed_pages.h"
 #include "zombies/kept/spare_mappings.h"
 #include "glibc/layout.h"
 #include "platform/memory/memory.h"
@@ -15,12 +16,10 @@
 #include "record/registry.h"
 #include "zombies/shared/lock.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { LEAST_ALIGNMENT = 16, SLOTS_FOR_A_DEAD = 16, MOST_SLOTS = 1 << 14, LEAST_DEAD = 2 };
 
@@ -61,35 +60,6 @@ static undead_fenced_slot *slot_at(uintptr_t address) {
   const slot_row *row = row_at(address);
   undead_fenced_slot *slot = row ? &row->slots[(address - row->low) / slot_bytes(row)] : NULL;
   return slot && slot->low ? slot : NULL;
-}
-
-static bool protect(uintptr_t low, uintptr_t high, int protection) {
-  int saved = errno;
-  bool done = mprotect((void *)low, high - low, protection) == 0;
-  errno = saved;
-  return done;
-}
-
-// Where mprotect is refused, as by a filter of system calls, copies take the place of pages.
-static bool replace(uintptr_t low, uintptr_t high) {
-  static char copy[UNDEAD_PAGE];
-  int file = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-  bool done = file >= 0;
-  for (uintptr_t page = low; done && page < high; page += UNDEAD_PAGE) {
-    done = pread(file, copy, sizeof copy, (off_t)page) == (ssize_t)sizeof copy &&
-           mmap((void *)page, UNDEAD_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
-    if (done) memcpy((void *)page, copy, sizeof copy);
-  }
-  if (file >= 0) close(file);
-  return done;
-}
-
-// With the lock.
-static bool open_dead(uintptr_t low, uintptr_t high) {
-  int saved = errno;
-  bool done = protect(low, high, PROT_READ | PROT_WRITE) || replace(low, high);
-  errno = saved;
-  return done;
 }
 
 void undead_fenced_refuse(void) { __atomic_fetch_add(&counters.full, 1, __ATOMIC_RELAXED); }
@@ -188,12 +158,12 @@ static void put_slot(const undead_fenced_slot *slot) {
 
 // False if the kernel refuses: there may be too many mappings, or too little memory.
 static bool open_slot(undead_fenced_slot *slot) {
-  if (slot->fence_open) slot->fence_open = !protect(slot->fence, slot->fence + UNDEAD_PAGE, PROT_NONE);
+  if (slot->fence_open) slot->fence_open = !undead_dead_pages_protect(slot->fence, slot->fence + UNDEAD_PAGE, PROT_NONE);
   if (slot->state == UNDEAD_FENCED_DEAD) counters.dead_now--;
   slot->state = UNDEAD_FENCED_FREE;
   // Of many pages the next block may need few.
   if (slot->fence - slot->low > UNDEAD_PAGE) madvise((void *)slot->low, slot->fence - slot->low, MADV_DONTNEED);
-  return protect(slot->low, slot->fence, PROT_READ | PROT_WRITE);
+  return undead_dead_pages_protect(slot->low, slot->fence, PROT_READ | PROT_WRITE);
 }
 
 // Of arrays the program sees how much room they have: it is what malloc would give.
@@ -268,7 +238,7 @@ bool undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_acto
     slot->killer = *killer;
     slot->deallocation = *deallocation;
     // A page that cannot be taken away stays: dead, and readable.
-    slot->state = protect(slot->low, slot->fence, PROT_NONE) ? UNDEAD_FENCED_DEAD : UNDEAD_FENCED_USED;
+    slot->state = undead_dead_pages_protect(slot->low, slot->fence, PROT_NONE) ? UNDEAD_FENCED_DEAD : UNDEAD_FENCED_USED;
     if (slot->state == UNDEAD_FENCED_DEAD) counters.dead_now++;
     put_slot(slot);
   }
@@ -301,7 +271,8 @@ bool undead_fenced_touched(uintptr_t address, undead_fenced_slot *copy, bool *fe
   bool is = *fence ? !slot->fence_open && slot->state != UNDEAD_FENCED_FREE : slot->state == UNDEAD_FENCED_DEAD;
   if (is) {
     *copy = *slot;
-    *open = *fence ? open_dead(slot->fence, slot->fence + UNDEAD_PAGE) : open_dead(slot->low, slot->fence);
+    uintptr_t low = *fence ? slot->fence : slot->low;
+    *open = undead_dead_pages_open(low, *fence ? low + UNDEAD_PAGE : slot->fence);
     if (*open && *fence) slot->fence_open = true;
     else if (*open) slot->state = UNDEAD_FENCED_USED, counters.dead_now--;
   }
@@ -313,14 +284,17 @@ void undead_fenced_open_all(void) {
   if (!undead_lock_take(&lock)) return;
   for (slot_row *row = rows; row < rows + ROWS && row->low; row++)
     for (undead_fenced_slot *slot = row->slots; slot < row->slots + row->slot_count; slot++) {
-      if (slot->state != UNDEAD_FENCED_DEAD || !open_dead(slot->low, slot->fence)) continue;
+      if (slot->state != UNDEAD_FENCED_DEAD || !undead_dead_pages_open(slot->low, slot->fence)) continue;
       slot->state = UNDEAD_FENCED_USED;
       counters.dead_now--;
     }
   undead_lock_release(&lock);
 }
 
-void undead_fenced_close(uintptr_t address) { protect(undead_page_of(address), undead_page_of(address) + UNDEAD_PAGE, PROT_NONE); }
+void undead_fenced_close(uintptr_t address) {
+  uintptr_t page = undead_page_of(address);
+  undead_dead_pages_protect(page, page + UNDEAD_PAGE, PROT_NONE);
+}
 
 bool undead_fenced_is_open(uintptr_t address) {
   const undead_fenced_slot *slot = slot_at(address);
