@@ -17,7 +17,7 @@ func endure(_ way: String) -> Bool {
     setrlimit(__rlimit_resource_t(2), &small)  // RLIMIT_DATA
     for count in 0..<10_000 { keep(Array(repeating: count, count: count)) }
   case "write-barrier": protectOwnMemory()
-  case "signals-blocked": return blockAllAndBegin("read") == ()
+  case "signals-blocked": blockAllAndBegin("read")
   case "thousands":
     for _ in 0..<20 {
       let threads = (0..<100).map { _ in
@@ -63,7 +63,9 @@ func takeMappings(but left: Int) {
   var last: [UnsafeMutableRawPointer] = []
   for index in 0... {
     let access = index % 2 == 0 ? PROT_READ : PROT_READ | PROT_WRITE
-    guard let mapping = mmap(nil, 8192, access, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), mapping != MAP_FAILED else { break }
+    guard let mapping = mmap(nil, 8192, access, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), mapping != MAP_FAILED else {
+      break
+    }
     last.append(mapping)
     if last.count > left { last.removeFirst() }
   }
