@@ -73,7 +73,7 @@ struct ZombieLog {
   var findings: [LoggedZombie] { zombies.filter { $0.kind != "void" } }
 }
 
-/// `Programs/zombie_program.swift`, with the preloaded library in a session of its own.
+/// `Programs/Zombies`, with the preloaded library in a session of its own.
 enum ZombieProgram {
   struct Run {
     var text: String
@@ -135,7 +135,7 @@ enum ZombieProgram {
     let program = "\(try TemporaryDirectory.untilExit().path)/zombie"
     let options = "\(build.rawValue) -g -swift-version 5 -module-name App"
     let bridge = "-import-objc-header '\(InstrumentSources.interface)/undead_zombies.h' \(imported)"
-    try ScanProgram.shell("swiftc \(options) \(bridge) '\(sources)/zombie_program.swift' -o '\(program)'")
+    try ScanProgram.shell("swiftc \(options) \(bridge) '\(sources)'/Zombies/*.swift -o '\(program)'")
     return program
   }
 }

@@ -1,4 +1,4 @@
-#include "zombies/catch/stubs_arm64.c"
+#include "zombies/catch/caught_copy_x86_64.c"
 #include "zombies/catch/stubs_x86_64.c"
 #include "zombies/catch/unowned_field.c"
 #include "zombies/catch/watching_x86_64.c"

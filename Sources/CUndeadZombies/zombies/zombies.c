@@ -5,6 +5,7 @@
 #include "undead_sniffer.h"
 #include "record/block_source.h"
 #include "record/allocator.h"
+#include "record/free_filter.h"
 #include "record/mode.h"
 #include "runtime/layout.h"
 #include "zombies/kept/death.h"
@@ -18,6 +19,7 @@
 #include "zombies/kept/object_source.h"
 #include "zombies/premises.h"
 #include "zombies/kept/quarantine.h"
+#include "zombies/kept/spare_mappings.h"
 #include "zombies/reports/report.h"
 #include "zombies/shared/settings.h"
 #include "zombies/shared/state.h"
@@ -88,6 +90,13 @@ static uint32_t log_flags(void) {
 static bool finds_a_way(void) {
   replaces_functions = undead_swift_functions_find();
   return replaces_functions || (undead_record_mode > UNDEAD_RECORD_OFF && undead_runtime_find());
+}
+
+// Where glibc has no memory for the program.
+static bool make_room(size_t size) {
+  enum { PROBABLE = 1 << 30 };   // bytes: more is refused for other reasons
+  bool given = size < PROBABLE && undead_spare_mappings_give();
+  return undead_quarantine_make_room(size) || given;
 }
 
 // Nothing of the quarantine: only the pool, and faults on its pages.
@@ -161,6 +170,7 @@ static bool start_locked(const undead_zombie_options *options) {
   undead_zombies.active = true;
   if (replaces_functions) undead_swift_functions_watch(&undead_watching);
   undead_free_filter_keep(replaces_functions ? undead_zombie_filter_unseen : undead_zombie_filter_all);
+  undead_free_kept = make_room;
   if (undead_zombies.guard) undead_block_source_set(undead_object_source);
   if (storage) undead_chosen_begin_with_storage();
   return true;
@@ -193,6 +203,7 @@ void undead_zombies_stop(void) {
     undead_zombies.active = false;
     undead_chosen_end();
     reason = "the sniffer was stopped";
+    undead_free_kept = NULL;
     undead_quarantine_empty();
   }
   undead_lock_release(&lock);

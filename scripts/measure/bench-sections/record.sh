@@ -14,6 +14,7 @@ record_section() {
         sample "$name" "$configuration" undead "$undead" run -- "$program"
         sample "$name" "$configuration" undead-no-stacks "$undead" run --no-stacks -- "$program"
         sample "$name" "$configuration" undead-sampled "$undead" run --sample 512KiB -- "$program"
+        sample "$name" "$configuration" zombies-sampled "$undead" run --zombie-mode sampled -- "$program"
         [[ -n $gcc_lsan ]] && sample "$name" "$configuration" gcc-lsan env LD_PRELOAD="$gcc_lsan" "$program"
         [[ -x $program.lsan ]] && sample "$name" "$configuration" swift-lsan "$program.lsan"
         [[ -n $jemalloc ]] && sample "$name" "$configuration" jemalloc-prof env LD_PRELOAD="$jemalloc" \
@@ -41,7 +42,7 @@ record_section() {
     { key = $1 " " $2; if (!(key in seen)) { seen[key] = 1; keys[++count] = key }
       wall[key, $3] = wall[key, $3] " " $4; cpu[key, $3] = cpu[key, $3] " " $5; peak[key, $3] = peak[key, $3] " " $6 }
     END {
-      n = split("undead undead-no-stacks undead-sampled gcc-lsan swift-lsan jemalloc-prof heaptrack", peers, " ")
+      n = split("undead undead-no-stacks undead-sampled zombies-sampled gcc-lsan swift-lsan jemalloc-prof heaptrack", peers, " ")
       printf "%-26s %9s", "workload", "bare s"
       for (p = 1; p <= n; p++) printf " %20s", peers[p]
       print ""

@@ -5,6 +5,7 @@
 #include "platform/processor/processor.h"
 #include "record/mode.h"
 #include "session/state/process.h"
+#include "zombies/zombies.h"
 #include <errno.h>
 #include <unistd.h>
 
@@ -114,7 +115,8 @@ static int change_limit(int resource, program_limit *known, const struct rlimit 
 
 int undead_limits_change(int resource, const struct rlimit *limit, struct rlimit *old) {
   program_limit *known = limit_of(resource);
-  bool ours = known && (known->known || undead_is_active()) && undead_process_now() != UNDEAD_PROCESS_BORROWED;
+  bool uses_memory = undead_is_active() || undead_zombies_have_pool();
+  bool ours = known && (known->known || uses_memory) && undead_process_now() != UNDEAD_PROCESS_BORROWED;
   if (!ours) return ask_kernel(resource, limit, old);
   if (!are_lifted) make_room_for(resource, known, 0);
   struct rlimit before;

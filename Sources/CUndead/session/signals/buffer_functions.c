@@ -2,7 +2,6 @@
 // way than without the sample. So a use of a dead block is reported before the call, and the page is there for it. Where the block
 // dies while the call waits, it is made again. A call with other memory pays for one comparison.
 #include "session/signals/signals.h"
-#include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/thread_state.h"
 #include "record/attached.h"
@@ -39,13 +38,13 @@ static inline __attribute__((always_inline)) bool uses_buffer(const void *buffer
 
 // The kernel is to say that lists of buffers are none: where it would return EFAULT, the program must not end here.
 static bool uses_buffers(const struct iovec *buffers, size_t count, use_of_buffer use, const uintptr_t *frame) {
-  enum { AT_ONCE = 16 };
+  enum { AT_ONCE = 8 };
   struct iovec part[AT_ONCE];
-  bool any = false;
-  if (!undead_chosen_blocks.bytes || count > IOV_MAX || !is_checked()) return false;
+  if (!undead_chosen_blocks.bytes || !count || count > IOV_MAX || !is_checked()) return false;
+  bool any = uses_buffer(buffers, count * sizeof *buffers, KERNEL_READS, frame);
   for (size_t first = 0, some; first < count; first += some) {
     some = count - first < AT_ONCE ? count - first : AT_ONCE;
-    if (!undead_copy_memory((uintptr_t)(buffers + first), part, some * sizeof *part)) return any;
+    if (!undead_fault_copy(part, buffers + first, some * sizeof *part)) return any;
     for (size_t i = 0; i < some; i++) any |= uses_buffer(part[i].iov_base, part[i].iov_len, use, frame);
   }
   return any;
@@ -57,7 +56,8 @@ static bool uses_messages(const struct mmsghdr *messages, unsigned count, use_of
   if (!undead_chosen_blocks.bytes || !is_checked()) return false;
   for (unsigned i = 0; i < count && i < IOV_MAX; i++) {
     struct msghdr message;
-    if (!undead_copy_memory((uintptr_t)&messages[i].msg_hdr, &message, sizeof message)) return any;
+    any |= uses_buffer(&messages[i].msg_hdr, sizeof message, KERNEL_READS, frame);
+    if (!undead_fault_copy(&message, &messages[i].msg_hdr, sizeof message)) return any;
     any |= uses_buffers(message.msg_iov, message.msg_iovlen, use, frame);
   }
   return any;

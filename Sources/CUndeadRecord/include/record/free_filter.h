@@ -2,6 +2,7 @@
 // The watcher looks before the keeper: it only notes that a block is freed.
 #pragma once
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #pragma GCC visibility push(hidden)
@@ -17,5 +18,9 @@ extern undead_free_filter_function volatile undead_free_keeper;
 void undead_free_filter_keep(undead_free_filter_function keeper);
 // The watcher calls the keeper itself. NULL: nobody watches. Any thread.
 void undead_free_filter_watch(undead_free_filter_function watcher);
+
+// Called in a hook where glibc has no memory for so many bytes: frees what the keeper keeps. False if that is not as much.
+typedef bool (*undead_free_kept_function)(size_t size);
+extern undead_free_kept_function volatile undead_free_kept;   // NULL: nothing is kept
 
 #pragma GCC visibility pop

@@ -143,10 +143,17 @@ static __attribute__((noinline)) void *malloc_sampled(size_t size) {
   return block;
 }
 
+UNDEAD_INLINE void *calloc_of_glibc(size_t count, size_t size) {
+  void *block = __libc_calloc(count, size);
+  size_t total;
+  if (LIKELY(block) || __builtin_mul_overflow(count, size, &total) || !frees_kept(total)) return block;
+  return __libc_calloc(count, size);
+}
+
 static __attribute__((noinline)) void *malloc_recorded(size_t size) {
   undead_hook_enter();
   bool cleared = calloc_instead(size);
-  void *block = UNLIKELY(cleared) ? __libc_calloc(1, size) : __libc_malloc(size);
+  void *block = UNLIKELY(cleared) ? calloc_of_glibc(1, size) : malloc_of_glibc(size);
   if (UNLIKELY(undead_avoids_addresses)) block = elsewhere(block, 16, size);
   if (LIKELY(block) && LIKELY(begin(block, HOOK_FRAME)) && LIKELY(!cleared)) clear_new(block);
   if (UNLIKELY(!undead_cache.tried)) undead_cache_learn();
@@ -330,7 +337,7 @@ UNDEAD_HOOK void *calloc(size_t count, size_t size) {
   if (makes_detour()) return undead_detour_calloc(count, size, HOOK_FRAME);
   if (is_off()) return __libc_calloc(count, size);
   undead_hook_enter();
-  void *block = __libc_calloc(count, size);
+  void *block = calloc_of_glibc(count, size);
   if (LIKELY(block)) record_whole(block, count * size, HOOK_FRAME);
   undead_hook_leave();
   return block;
@@ -354,6 +361,7 @@ UNDEAD_INLINE void *resize(void *old, size_t size, const hook_frame *frame) {
   uint32_t word = old ? forget(old) : 0;
   size_t kept = old ? usable_size(old) : 0;
   void *block = __libc_realloc(old, size);
+  if (UNLIKELY(!block) && size && frees_kept(size)) block = __libc_realloc(old, size);
   if (LIKELY(block)) {
     // A known block stays known, also while nothing new is recorded.
     bool recorded = record(block, frame);
@@ -399,6 +407,7 @@ UNDEAD_HOOK void *reallocarray(void *old, size_t count, size_t size) {
 UNDEAD_INLINE void *allocate_aligned(size_t alignment, size_t size, const hook_frame *frame) {
   undead_hook_enter();
   void *block = __libc_memalign(alignment, size);
+  if (UNLIKELY(!block) && frees_kept(size)) block = __libc_memalign(alignment, size);
   if (is_sampled()) {
     if (LIKELY(block)) {
       clear_start(block);

@@ -37,6 +37,17 @@ AT_ITS_PLACE void *wait_at_gate(size_t block) {
     return (block);                                                             \
   } while (0)
 
+// In a hook. What is kept of the dead goes before the living get no memory.
+static __attribute__((noinline)) bool frees_kept(size_t size) {
+  undead_free_kept_function function = undead_free_kept;
+  return function && function(size);
+}
+
+UNDEAD_INLINE void *malloc_of_glibc(size_t size) {
+  void *block = __libc_malloc(size);
+  return LIKELY(block) || !frees_kept(size) ? block : __libc_malloc(size);
+}
+
 AT_ITS_PLACE void *finish_block(size_t at) {
   undead_hook_enter_first();
   void *block = (void *)at;
@@ -47,7 +58,7 @@ AT_ITS_PLACE void *finish_block(size_t at) {
 
 AT_ITS_PLACE void *block_of_glibc(size_t size) {
   undead_hook_enter_first();
-  void *block = __libc_malloc(size);
+  void *block = malloc_of_glibc(size);
   if (LIKELY(block)) {
     set_word(block, undead_backtrace_none | undead_registry_own_bit);
     clear_new(block);
@@ -84,7 +95,7 @@ UNDEAD_INLINE uint32_t capture_caller(const hook_frame *frame) {
 AT_ITS_PLACE void *malloc_traced(size_t size) {
   undead_hook_enter_first();
   void *block = undead_cache_take(size);
-  if (UNLIKELY(!block)) block = __libc_malloc(size);
+  if (UNLIKELY(!block)) block = malloc_of_glibc(size);
   if (LIKELY(block)) {
     set_word(block, capture_caller(HOOK_FRAME) | undead_registry_own_bit);
     clear_new(block);
@@ -102,7 +113,7 @@ AT_ITS_PLACE void *malloc_with_extras(size_t size) {
   uint32_t word = undead_way & UNDEAD_WAY_STACKS ? capture_caller(HOOK_FRAME) : undead_backtrace_none;
   word = add_extras(word, HOOK_FRAME) | undead_registry_own_bit;
   void *block = undead_cache_take(size);
-  if (UNLIKELY(!block)) block = __libc_malloc(size);
+  if (UNLIKELY(!block)) block = malloc_of_glibc(size);
   if (undead_avoids_addresses && LIKELY(block) && UNLIKELY(undead_avoid_may_cover(block, usable_size(block))))
     block = elsewhere(block, 16, size);
   if (LIKELY(block)) {
@@ -120,7 +131,7 @@ AT_ITS_PLACE void *finish_sampled(size_t at) {
 
 AT_ITS_PLACE void *sampled_of_glibc(size_t size) {
   undead_hook_enter_first();
-  void *block = __libc_malloc(size);
+  void *block = malloc_of_glibc(size);
   if (LIKELY(block)) {
     clear_start(block);
     record_sampled(block, size, HOOK_FRAME);

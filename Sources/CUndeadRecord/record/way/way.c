@@ -20,6 +20,7 @@ undead_block_source_function volatile undead_block_source;
 undead_block_pool undead_chosen_blocks;
 bool undead_blocks_are_chosen;
 undead_free_filter_function volatile undead_free_filter;
+undead_free_kept_function volatile undead_free_kept;
 bool undead_sparse_used, undead_avoids_addresses;
 undead_capture_watcher_function undead_capture_watcher;
 uint32_t undead_open_scopes;

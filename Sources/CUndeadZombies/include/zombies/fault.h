@@ -2,6 +2,7 @@
 #pragma once
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include "unwind/walk_x86_64.h"
 
 #pragma GCC visibility push(hidden)
@@ -15,6 +16,10 @@ bool undead_fault_keep(int signal, const struct sigaction *action, struct sigact
 
 // Takes the signals that stand in front out of a set to be blocked. False if they are not in it.
 bool undead_fault_unblock(sigset_t *set);
+
+// Copies memory that the program named, in whole words; false if it is none. A fault there is caught, which costs nothing while there
+// is none; where it would not be, the kernel is asked.
+bool undead_fault_copy(void *to, const void *from, size_t size);
 
 // A call of the system is to use `address`, which lies in the pool, for `caller`. True if it was closed and is open now: that is
 // reported.

@@ -4,8 +4,10 @@
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "record/registry.h"
+#include "zombies/catch/caught_copy_x86_64.h"
 #include "zombies/catch/pool_fault.h"
 #include "zombies/kept/guard_pages.h"
+#include "zombies/kept/pool.h"
 #include "zombies/reports/log.h"
 #include "zombies/reports/report.h"
 #include "zombies/shared/state.h"
@@ -63,9 +65,7 @@ static bool guard_fault(const siginfo_t *info, const ucontext_t *context, uintpt
       return false;
     }
   }
-  if (kept) undead_guard_open(object);
-  else undead_guard_expose(object);
-  return true;
+  return kept ? undead_guard_open(object) : undead_guard_expose(object);
 }
 
 // A word of a dead object was used as a reference: it is still in a register.
@@ -120,21 +120,39 @@ static bool is_our_own(const ucontext_t *context) {
                                                 (uintptr_t)registers[REG_RBP]});
 }
 
+// The page is open for all that is known: another thread has opened it since, and the access succeeds now. Or the program has
+// closed memory of its own that lies there, and handles its faults: then it comes again.
+static bool succeeds_now(const siginfo_t *info, const ucontext_t *context) {
+  uintptr_t place = (uintptr_t)context->uc_mcontext.gregs[REG_RIP] ^ (uintptr_t)info->si_addr;
+  bool again = undead_zombie_self.last_fault == place;
+  undead_zombie_self.last_fault = again ? 0 : place;
+  return !again;
+}
+
 // True if the program can go on.
 static bool look_at(int signal, const siginfo_t *info, const ucontext_t *context) {
   // Sent by somebody; a fault of our own; or one of a crash reporter, which reads all memory.
   if (info->si_code <= 0 || undead_zombies.dying || is_our_own(context)) return false;
   bool goes_on;
+  if (signal == SIGSEGV && undead_fenced_holds((uintptr_t)info->si_addr) && undead_fenced_is_open((uintptr_t)info->si_addr))
+    return succeeds_now(info, context);
   if (signal == SIGSEGV && undead_fenced_fault(info, context, &goes_on)) return goes_on;
   uintptr_t object = undead_guard_object((uintptr_t)info->si_addr);
   if (signal == SIGSEGV && object) return guard_fault(info, context, object);
-  // Another thread has opened the page since.
-  if (signal == SIGSEGV && undead_guard_is_open((uintptr_t)info->si_addr)) return true;
+  if (signal == SIGSEGV && undead_guard_is_open((uintptr_t)info->si_addr)) return succeeds_now(info, context);
   if (!scribble_fault(signal, context)) tombstone_fault(signal, context);
   undead_zombie_settle(false, true);
   return false;
 }
+
+bool undead_fault_copy(void *to, const void *from, size_t size) {
+  undead_thread_let_faults_in();
+  if (undead_zombie_self.faults == UNDEAD_FAULTS_LET_IN) return undead_caught_copy(to, from, size / sizeof(uint64_t));
+  return undead_copy_memory((uintptr_t)from, to, size);
+}
 #else
+bool undead_fault_copy(void *to, const void *from, size_t size) { return undead_copy_memory((uintptr_t)from, to, size); }
+static bool undead_caught_copy_ends(ucontext_t *context) { return (void)context, false; }
 static bool look_at(int signal, const siginfo_t *info, const ucontext_t *context) {
   (void)signal, (void)info, (void)context;
   return false;
@@ -169,20 +187,34 @@ static void forward(int signal, siginfo_t *info, void *context) {
     return;
   }
   if (action.sa_flags & SA_RESETHAND) programs[index_of(signal)].sa_handler = SIG_DFL;
+  undead_faults_state before = undead_zombie_self.faults;
+  undead_zombie_self.faults = UNDEAD_FAULTS_HELD;
   if (action.sa_flags & SA_SIGINFO) action.sa_sigaction(signal, info, context);
   else action.sa_handler(signal);
+  undead_zombie_self.faults = before;
 }
 
 static void on_fault(int signal, siginfo_t *info, void *context) {
+  if (info->si_code > 0 && undead_caught_copy_ends(context)) return;
   int saved = errno;
   bool goes_on = look_at(signal, info, context);
   errno = saved;
   if (!goes_on) forward(signal, info, context);
 }
 
+// A handler that was there before blocks no fault of ours.
+static void unblock_in_handlers(void) {
+  struct sigaction action;
+  for (int signal = 1; signal < NSIG; signal++)
+    if (index_of(signal) < 0 && __sigaction(signal, NULL, &action) == 0 && undead_fault_unblock(&action.sa_mask))
+      __sigaction(signal, &action, NULL);
+}
+
 void undead_fault_handlers_install(void) {
   if (installed) return;
   installed = true;
+  undead_thread_let_faults_in();
+  unblock_in_handlers();
   for (int i = 0; i < SIGNALS; i++) {
     __sigaction(handled[i], NULL, &programs[i]);
     put_in_front(i);

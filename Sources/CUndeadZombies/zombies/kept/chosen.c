@@ -189,6 +189,7 @@ static void *take_chosen(size_t size, size_t alignment, uintptr_t pc, uintptr_t 
 static void *choose(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   undead_thread_state *thread = &undead_thread;
   bool begins = !thread->choice_seed;
+  if (begins) undead_thread_let_faults_in();
   int64_t gap = undead_block_choice_draw(rate());
   // A thread begins with a gap, which this block is the first of.
   if (begins && gap) {

@@ -8,8 +8,10 @@
 #include "record/allocator.h"
 #include "record/registry.h"
 #include "runtime/abi.h"
+#include "zombies/kept/closed_pages.h"
 #include "zombies/kept/pool.h"
 #include "zombies/shared/lock.h"
+#include "zombies/kept/spare_mappings.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -67,6 +69,7 @@ bool undead_guard_prepare(void) {
   // Its functions would be asked for the size of what is no block of its own.
   if (undead_allocator_is_other()) return false;
   int saved = errno;
+  undead_spare_mappings_prepare();
   uint32_t limit = mapping_limit();
   uint32_t wanted = limit > SPARE_MAPPINGS * 2 ? (limit - SPARE_MAPPINGS) / 2 : limit / 4;
   group_count = (wanted < MOST_GUARD_SLOTS ? wanted : MOST_GUARD_SLOTS) / GROUP_SLOTS;
@@ -123,7 +126,7 @@ static uint32_t next_group(void) {
     if (free >= MANY) return at;
     if (free > most) most = free, best = at;
   }
-  if (groups_used == group_count) return best;
+  if (groups_used == group_count || undead_spare_mappings_are_given()) return best;
   set_apart(groups_used);
   put_slots(groups_used, WHOLE_GROUP);
   return groups_used++;
@@ -135,6 +138,7 @@ static bool open_more(void) {
   uint32_t mask = __atomic_exchange_n(&free_slots[group], 0, __ATOMIC_ACQ_REL);
   __atomic_fetch_sub(&free_count, (uint32_t)__builtin_popcount(mask), __ATOMIC_RELAXED);
   if (!open_pages(group, mask)) {
+    undead_spare_mappings_give();
     put_slots(group, mask);
     return false;
   }
@@ -202,27 +206,27 @@ void undead_guard_close(uintptr_t object) {
 }
 
 static bool open_body(uint32_t index) {
-  int saved = errno;
-  bool opened = mprotect(body_of(index), UNDEAD_PAGE, PROT_READ | PROT_WRITE) == 0;
-  errno = saved;
-  return opened;
+  uintptr_t body = (uintptr_t)body_of(index);
+  return undead_dead_pages_open(body, body + UNDEAD_PAGE);
 }
 
-void undead_guard_expose(uintptr_t object) {
+bool undead_guard_expose(uintptr_t object) {
   uint32_t index = guard_index_of(object);
   // With the lock, nobody gets the slot for another object meanwhile.
-  if (!undead_lock_take_in_hook(&guard_lock)) return;
+  if (!undead_lock_take_in_hook(&guard_lock)) return false;
   bool is_own = free_slots[index / GROUP_SLOTS] >> index % GROUP_SLOTS & 1 || states[index] == SLOT_DEAD;
-  if (is_own && open_body(index)) memset(body_of(index), 0, UNDEAD_PAGE);
+  bool opened = is_own && open_body(index);
+  if (opened) memset(body_of(index), 0, UNDEAD_PAGE);
   undead_lock_release_in_hook(&guard_lock);
+  return opened || !is_own;
 }
 
-void undead_guard_open(uintptr_t object) {
+bool undead_guard_open(uintptr_t object) {
   uint32_t index = guard_index_of(object);
   uint8_t dead = SLOT_DEAD;
-  if (!__atomic_compare_exchange_n(&states[index], &dead, SLOT_LIVE, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return;
-  open_body(index);
+  if (!__atomic_compare_exchange_n(&states[index], &dead, SLOT_LIVE, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return true;
   __atomic_sub_fetch(&guard_counters.guarded_now, 1, __ATOMIC_RELAXED);
+  return open_body(index);
 }
 
 void undead_guard_free(uintptr_t object) {

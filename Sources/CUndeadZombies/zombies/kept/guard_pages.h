@@ -21,13 +21,13 @@ bool undead_guard_prepare(void);
 void *undead_guard_allocate(size_t size, size_t align_mask, uint32_t backtrace);
 // True if the living and the dead have more than half of the pages.
 bool undead_guard_is_half_full(void);
-// Protects the fields of a dead object, or opens them again.
+// Protects the fields of a dead object, or opens them again: false if that is refused.
 void undead_guard_close(uintptr_t object);
-void undead_guard_open(uintptr_t object);
+bool undead_guard_open(uintptr_t object);
 // In place of free() for an object on guard pages.
 void undead_guard_free(uintptr_t object);
 // Lets a late use of an object that has gone for good see zeros, if the program is to go on.
-void undead_guard_expose(uintptr_t object);
+bool undead_guard_expose(uintptr_t object);
 // The dead or gone object whose protected page holds `address`, 0 if there is none. Async-signal-safe.
 uintptr_t undead_guard_object(uintptr_t address);
 // True if `address` lies on the pages of an object that can be used. Async-signal-safe.

@@ -1,9 +1,12 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-// A block has a page of its own for as long as it lives. The dead wait in a queue of `kept_count` for the next block: one of its first
-// quarter is taken, at random, so that a slot stays dead for as long as possible and nobody can foresee which one comes next. Until
-// the queue is full, slots that were never used are taken: many times as many, as what lives long would soon have all.
+// A block has pages of its own for as long as it lives, in the row of the smallest slots that have room for it. The dead of a row
+// wait in a queue of `kept_count` for the next block: one of its first quarter is taken, at random, so that a slot stays dead for as
+// long as possible and nobody can foresee which one comes next. Until the queue is full, slots that were never used are taken: many
+// times as many, as what lives long would soon have all.
 #include "zombies/kept/pool.h"
+#include "zombies/kept/closed_pages.h"
+#include "zombies/kept/spare_mappings.h"
 #include "glibc/layout.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -13,133 +16,164 @@
 #include "record/registry.h"
 #include "zombies/shared/lock.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { SLOT_BYTES = 2 * UNDEAD_PAGE, LEAST_ALIGNMENT = 16, SLOTS_FOR_A_DEAD = 16, MOST_SLOTS = 1 << 14 };
+enum { LEAST_ALIGNMENT = 16, SLOTS_FOR_A_DEAD = 16, MOST_SLOTS = 1 << 14, LEAST_DEAD = 2 };
 
-static undead_fenced_slot *slots;
-static uint16_t *queue;             // a ring of `slot_count` numbers
-static uint32_t slot_count, kept_count, waiting_first, waiting_count;   // the first is a power of two
-static uint32_t used_count;         // of slots; the others were never used
+// Slots of one size, side by side.
+typedef struct {
+  uint32_t pages, share;      // of a slot, without its fence; slots, as a part of those of one page
+  uintptr_t low;              // of the first one; 0: there is no room for this row
+  undead_fenced_slot *slots;
+  uint16_t *queue;            // a ring of `slot_count` numbers
+  uint32_t slot_count, kept_count, waiting_first, waiting_count;   // the first is a power of two
+  uint32_t used_count;        // the others were never used
+  uint32_t first, step;       // in which order they are
+} slot_row;
+
+// A page that begins with the header of a chunk, which lies in front of the block, has no room for a power of two. The dead of each
+// row keep about as much memory.
+static slot_row rows[] = {{.pages = 1, .share = 1}, {.pages = 16 + 1, .share = 16}, {.pages = 256 + 1, .share = 128}};
+enum { ROWS = sizeof rows / sizeof *rows };
+
 static undead_bounded_lock lock;
 static undead_fenced_counters counters;
 static uint32_t dice = 1;
 
-// The first page of the range is a fence, too.
-static uintptr_t page_of(uint32_t index) { return undead_chosen_blocks.low + UNDEAD_PAGE + (uintptr_t)index * SLOT_BYTES; }
-static uintptr_t fence_of(uint32_t index) { return page_of(index) + UNDEAD_PAGE; }
+static size_t slot_bytes(const slot_row *row) { return (row->pages + 1ul) * UNDEAD_PAGE; }
+static size_t row_bytes(const slot_row *row) { return row->slot_count * slot_bytes(row); }
 
 bool undead_fenced_holds(uintptr_t address) { return undead_block_is_chosen((const void *)address); }
 
-// NULL for the first fence.
+// NULL for the fence in front of all.
+static slot_row *row_at(uintptr_t address) {
+  for (int i = 0; i < ROWS; i++)
+    if (address - rows[i].low < row_bytes(&rows[i])) return &rows[i];
+  return NULL;
+}
+
+// NULL if it was never used.
 static undead_fenced_slot *slot_at(uintptr_t address) {
-  uintptr_t offset = address - undead_chosen_blocks.low;
-  return offset < UNDEAD_PAGE ? NULL : &slots[(offset - UNDEAD_PAGE) / SLOT_BYTES];
-}
-static uint32_t index_of(const undead_fenced_slot *slot) { return (uint32_t)(slot - slots); }
-
-static bool protect(uintptr_t page, int protection) {
-  int saved = errno;
-  bool done = mprotect((void *)page, UNDEAD_PAGE, protection) == 0;
-  errno = saved;
-  return done;
-}
-
-// Where mprotect is refused, as by a filter of system calls, a copy takes the page's place.
-static bool replace(uintptr_t page) {
-  static char copy[UNDEAD_PAGE];
-  int file = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-  bool done = file >= 0 && pread(file, copy, sizeof copy, (off_t)page) == (ssize_t)sizeof copy &&
-              mmap((void *)page, UNDEAD_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
-  if (done) memcpy((void *)page, copy, sizeof copy);
-  if (file >= 0) close(file);
-  return done;
-}
-
-// With the lock.
-static bool open_page(uintptr_t page) {
-  int saved = errno;
-  bool done = protect(page, PROT_READ | PROT_WRITE) || replace(page);
-  errno = saved;
-  return done;
+  const slot_row *row = row_at(address);
+  undead_fenced_slot *slot = row ? &row->slots[(address - row->low) / slot_bytes(row)] : NULL;
+  return slot && slot->low ? slot : NULL;
 }
 
 void undead_fenced_refuse(void) { __atomic_fetch_add(&counters.full, 1, __ATOMIC_RELAXED); }
 
-uint32_t undead_fenced_quarters(void) { return (used_count - waiting_count) * 4 / slot_count; }
+uint32_t undead_fenced_quarters(void) { return (rows->used_count - rows->waiting_count) * 4 / rows->slot_count; }
+
+// The first rows of the pool, behind a fence. False without memory.
+static bool reserve(int count, size_t most) {
+  size_t bytes = UNDEAD_PAGE, slots = 0;
+  for (int i = 0; i < count; i++) bytes += row_bytes(&rows[i]), slots += rows[i].slot_count;
+  if (bytes > most) return false;
+  undead_fenced_slot *slot = undead_map(slots * (sizeof *slot + sizeof(uint16_t)));
+  void *range = slot ? undead_map_unused(bytes) : NULL;
+  uintptr_t low = (uintptr_t)range, high = low + bytes;
+  bool done = range != NULL;
+  // Without recording, free() looks at blocks in leaves of the registry only.
+  for (uintptr_t at = low; done && at < high; at += 1ul << UNDEAD_LEAF_SHIFT)
+    done = undead_registry_leaf_slow(at) && undead_registry_leaf_slow(high - 1);
+  if (!done) {
+    if (range) undead_unmap(range, bytes);
+    if (slot) undead_unmap(slot, slots * (sizeof *slot + sizeof(uint16_t)));
+    return false;
+  }
+  uint16_t *queue = (uint16_t *)(slot + slots);
+  uintptr_t at = low + UNDEAD_PAGE;
+  for (slot_row *row = rows; row < rows + count; row++) {
+    row->low = at, row->slots = slot, row->queue = queue;
+    at += row_bytes(row), slot += row->slot_count, queue += row->slot_count;
+  }
+  undead_chosen_blocks.low = low;
+  __atomic_store_n(&undead_chosen_blocks.bytes, bytes, __ATOMIC_RELEASE);
+  return true;
+}
+
+// Addresses are no memory, unless they are limited.
+static size_t most_addresses(void) {
+  enum { PART = 16 };
+  struct rlimit limit;
+  bool limited = getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+  return limited ? limit.rlim_cur / PART : SIZE_MAX;
+}
 
 bool undead_fenced_prepare(uint32_t dead, uint32_t wanted) {
   if (undead_chosen_blocks.bytes) return true;
   if (!dead) return false;
   int saved = errno;
-  kept_count = dead < MOST_SLOTS ? dead : MOST_SLOTS;
-  if (!wanted) wanted = kept_count * SLOTS_FOR_A_DEAD;
-  for (slot_count = 1; slot_count < MOST_SLOTS && slot_count < wanted;) slot_count *= 2;
-  size_t bytes = (size_t)slot_count * SLOT_BYTES + UNDEAD_PAGE;
-  if (!slots) slots = undead_map(slot_count * (sizeof *slots + sizeof *queue));
-  void *range = slots ? mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0) : MAP_FAILED;
-  bool done = range != MAP_FAILED && undead_own_memory(range, bytes);
-  // Without recording, free() looks at blocks in leaves of the registry only.
-  for (uintptr_t at = (uintptr_t)range; done && at < (uintptr_t)range + bytes; at += 1ul << UNDEAD_LEAF_SHIFT)
-    done = undead_registry_leaf_slow(at) && undead_registry_leaf_slow((uintptr_t)range + bytes - 1);
-  if (done) {
-    queue = (uint16_t *)(slots + slot_count);
-    dice = (uint32_t)undead_ticks() | 1;
-    madvise(range, bytes, MADV_NOHUGEPAGE);
-    undead_chosen_blocks.low = (uintptr_t)range;
-    __atomic_store_n(&undead_chosen_blocks.bytes, bytes, __ATOMIC_RELEASE);
-  } else if (range != MAP_FAILED) {
-    munmap(range, bytes);
+  undead_spare_mappings_prepare();
+  if (dead > MOST_SLOTS) dead = MOST_SLOTS;
+  if (!wanted) wanted = dead * SLOTS_FOR_A_DEAD;
+  uint32_t slots = 1;
+  while (slots < MOST_SLOTS && slots < wanted) slots *= 2;
+  dice = (uint32_t)undead_ticks() | 1;
+  for (slot_row *row = rows; row < rows + ROWS; row++) {
+    row->kept_count = dead / row->share < LEAST_DEAD ? LEAST_DEAD : dead / row->share;
+    row->slot_count = slots / row->share < 2 * LEAST_DEAD ? 2 * LEAST_DEAD : slots / row->share;
+    row->first = dice >> 8, row->step = dice | 1;   // odd: it comes to all of them
   }
+  rows->kept_count = dead, rows->slot_count = slots;
+  int count = ROWS;
+  while (count && !reserve(count, count > 1 ? most_addresses() : SIZE_MAX)) count--;
   errno = saved;
-  return done;
+  return count != 0;
 }
 
 // MARK: With the lock
 
-static uint16_t *waiting_at(uint32_t place) { return &queue[(waiting_first + place) % slot_count]; }
+static uint16_t *waiting_at(slot_row *row, uint32_t place) { return &row->queue[(row->waiting_first + place) % row->slot_count]; }
 
-static undead_fenced_slot *take_unused(void) {
-  static uint32_t first, step;
-  if (!step) first = dice >> 8, step = dice | 1;   // odd: it comes to all of them
-  return &slots[(first + step * used_count++) % slot_count];
+static undead_fenced_slot *take_unused(slot_row *row) {
+  uint32_t index = (row->first + row->step * row->used_count++) % row->slot_count;
+  undead_fenced_slot *slot = &row->slots[index];
+  slot->low = row->low + index * slot_bytes(row);
+  slot->fence = slot->low + row->pages * UNDEAD_PAGE;
+  // A mapping with advice of its own is not joined with its neighbours, and to take it away is a third of the work.
+  madvise((void *)slot->low, slot->fence - slot->low, MADV_RANDOM);
+  return slot;
 }
 
-static undead_fenced_slot *take_slot(void) {
-  if (waiting_count < kept_count && used_count < slot_count) return take_unused();
-  if (!waiting_count) return NULL;
+static undead_fenced_slot *take_slot(slot_row *row) {
+  bool has_unused = row->used_count < row->slot_count && !undead_spare_mappings_are_given();
+  if (row->waiting_count < row->kept_count && has_unused) return take_unused(row);
+  if (!row->waiting_count) return NULL;
   dice = dice * 1664525 + 1013904223;
-  uint16_t *chosen = waiting_at((uint32_t)((uint64_t)dice * (waiting_count / 4 + 1) >> 32)), *first = waiting_at(0);
+  uint16_t *chosen = waiting_at(row, (uint32_t)((uint64_t)dice * (row->waiting_count / 4 + 1) >> 32)), *first = waiting_at(row, 0);
   uint16_t index = *chosen;
   *chosen = *first;
-  waiting_first = (waiting_first + 1) % slot_count;
-  waiting_count--;
-  return &slots[index];
+  row->waiting_first = (row->waiting_first + 1) % row->slot_count;
+  row->waiting_count--;
+  return &row->slots[index];
 }
 
-static void put_slot(undead_fenced_slot *slot) { *waiting_at(waiting_count++) = (uint16_t)index_of(slot); }
+static void put_slot(const undead_fenced_slot *slot) {
+  slot_row *row = row_at(slot->low);
+  *waiting_at(row, row->waiting_count++) = (uint16_t)(slot - row->slots);
+}
 
 // False if the kernel refuses: there may be too many mappings, or too little memory.
 static bool open_slot(undead_fenced_slot *slot) {
-  uint32_t index = index_of(slot);
-  if (slot->fence_open) slot->fence_open = !protect(fence_of(index), PROT_NONE);
+  if (slot->fence_open) slot->fence_open = !undead_dead_pages_protect(slot->fence, slot->fence + UNDEAD_PAGE, PROT_NONE);
   if (slot->state == UNDEAD_FENCED_DEAD) counters.dead_now--;
   slot->state = UNDEAD_FENCED_FREE;
-  // A mapping with advice of its own is not joined with its neighbours, and to take it away is a third of the work.
-  if (!slot->block) madvise((void *)page_of(index), UNDEAD_PAGE, MADV_RANDOM);
-  return protect(page_of(index), PROT_READ | PROT_WRITE);
+  // Of many pages the next block may need few.
+  if (slot->fence - slot->low > UNDEAD_PAGE) madvise((void *)slot->low, slot->fence - slot->low, MADV_DONTNEED);
+  return undead_dead_pages_protect(slot->low, slot->fence, PROT_READ | PROT_WRITE);
 }
 
 // Of arrays the program sees how much room they have: it is what malloc would give.
 static size_t bytes_of(size_t size, uintptr_t isa) { return isa ? undead_chunk_usable(size) : (size + 7) & ~(size_t)7; }
 
-static undead_fenced_slot *begin_block(size_t size, size_t room, uintptr_t isa, const undead_fenced_frames *allocation) {
-  undead_fenced_slot *slot = take_slot();
+static undead_fenced_slot *begin_block(slot_row *row, size_t size, size_t room, uintptr_t isa,
+                                       const undead_fenced_frames *allocation) {
+  undead_fenced_slot *slot = take_slot(row);
   if (slot && !open_slot(slot)) {
+    undead_spare_mappings_give();
     put_slot(slot);
     slot = NULL;
   }
@@ -147,7 +181,7 @@ static undead_fenced_slot *begin_block(size_t size, size_t room, uintptr_t isa, 
     undead_fenced_refuse();
     return NULL;
   }
-  slot->block = fence_of(index_of(slot)) - room;
+  slot->block = slot->fence - room;
   slot->size = size;
   slot->isa = isa;
   slot->death = 0;
@@ -160,15 +194,24 @@ static undead_fenced_slot *begin_block(size_t size, size_t room, uintptr_t isa, 
 
 // MARK: Blocks
 
+// NULL: there is none for blocks as large as this.
+static slot_row *row_for(size_t room) {
+  for (int i = 0; i < ROWS && rows[i].low; i++)
+    if (room <= rows[i].pages * UNDEAD_PAGE - CHUNK_HEADER) return &rows[i];
+  return NULL;
+}
+
 void *undead_fenced_allocate(size_t size, size_t alignment, uintptr_t isa, const undead_fenced_frames *allocation) {
   if (alignment < LEAST_ALIGNMENT) alignment = LEAST_ALIGNMENT;
+  if (!size || size > UNDEAD_FENCED_MOST || alignment > UNDEAD_PAGE) return NULL;
   size_t room = (bytes_of(size, isa) + alignment - 1) & ~(alignment - 1);
-  if (!size || size > UNDEAD_PAGE || room > UNDEAD_PAGE - CHUNK_HEADER || !undead_lock_take(&lock)) return NULL;
-  undead_fenced_slot *slot = begin_block(size, room, isa, allocation);
+  slot_row *row = row_for(room);
+  if (!row || !undead_lock_take(&lock)) return NULL;
+  undead_fenced_slot *slot = begin_block(row, size, room, isa, allocation);
   uintptr_t block = slot ? slot->block : 0;
   undead_lock_release(&lock);
   if (!block) return NULL;
-  memset((void *)block, 0, fence_of(index_of(slot)) - block);
+  if (room < UNDEAD_PAGE) memset((void *)block, 0, room);
   // As guard pages do it: to malloc_usable_size(), a chunk that is a mapping of its own.
   ((uint64_t *)block)[-1] = (bytes_of(size, isa) + CHUNK_HEADER) | CHUNK_MAPPED;
   return (void *)block;
@@ -195,7 +238,7 @@ bool undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_acto
     slot->killer = *killer;
     slot->deallocation = *deallocation;
     // A page that cannot be taken away stays: dead, and readable.
-    slot->state = protect(page_of(index_of(slot)), PROT_NONE) ? UNDEAD_FENCED_DEAD : UNDEAD_FENCED_USED;
+    slot->state = undead_dead_pages_protect(slot->low, slot->fence, PROT_NONE) ? UNDEAD_FENCED_DEAD : UNDEAD_FENCED_USED;
     if (slot->state == UNDEAD_FENCED_DEAD) counters.dead_now++;
     put_slot(slot);
   }
@@ -214,8 +257,9 @@ void undead_fenced_release(uintptr_t block) {
 }
 
 void undead_fenced_each(void (*see)(uintptr_t block)) {
-  for (uint32_t i = 0; slots && i < slot_count; i++)
-    if (slots[i].state == UNDEAD_FENCED_LIVE) see(slots[i].block);
+  for (const slot_row *row = rows; row < rows + ROWS && row->low; row++)
+    for (const undead_fenced_slot *slot = row->slots; slot < row->slots + row->slot_count; slot++)
+      if (slot->state == UNDEAD_FENCED_LIVE) see(slot->block);
 }
 
 // MARK: Accesses
@@ -223,11 +267,12 @@ void undead_fenced_each(void (*see)(uintptr_t block)) {
 bool undead_fenced_touched(uintptr_t address, undead_fenced_slot *copy, bool *fence, bool *open) {
   undead_fenced_slot *slot = slot_at(address);
   if (!slot || !undead_lock_take_in_hook(&lock)) return false;
-  *fence = address >= fence_of(index_of(slot));
+  *fence = address >= slot->fence;
   bool is = *fence ? !slot->fence_open && slot->state != UNDEAD_FENCED_FREE : slot->state == UNDEAD_FENCED_DEAD;
   if (is) {
     *copy = *slot;
-    *open = open_page(*fence ? fence_of(index_of(slot)) : page_of(index_of(slot)));
+    uintptr_t low = *fence ? slot->fence : slot->low;
+    *open = undead_dead_pages_open(low, *fence ? low + UNDEAD_PAGE : slot->fence);
     if (*open && *fence) slot->fence_open = true;
     else if (*open) slot->state = UNDEAD_FENCED_USED, counters.dead_now--;
   }
@@ -237,20 +282,24 @@ bool undead_fenced_touched(uintptr_t address, undead_fenced_slot *copy, bool *fe
 
 void undead_fenced_open_all(void) {
   if (!undead_lock_take(&lock)) return;
-  for (uint32_t i = 0; i < slot_count; i++) {
-    if (slots[i].state != UNDEAD_FENCED_DEAD || !open_page(page_of(i))) continue;
-    slots[i].state = UNDEAD_FENCED_USED;
-    counters.dead_now--;
-  }
+  for (slot_row *row = rows; row < rows + ROWS && row->low; row++)
+    for (undead_fenced_slot *slot = row->slots; slot < row->slots + row->slot_count; slot++) {
+      if (slot->state != UNDEAD_FENCED_DEAD || !undead_dead_pages_open(slot->low, slot->fence)) continue;
+      slot->state = UNDEAD_FENCED_USED;
+      counters.dead_now--;
+    }
   undead_lock_release(&lock);
 }
 
-void undead_fenced_close(uintptr_t address) { protect(address & ~(uintptr_t)(UNDEAD_PAGE - 1), PROT_NONE); }
+void undead_fenced_close(uintptr_t address) {
+  uintptr_t page = undead_page_of(address);
+  undead_dead_pages_protect(page, page + UNDEAD_PAGE, PROT_NONE);
+}
 
 bool undead_fenced_is_open(uintptr_t address) {
   const undead_fenced_slot *slot = slot_at(address);
   if (!slot) return false;
-  if (address >= fence_of(index_of(slot))) return slot->fence_open;
+  if (address >= slot->fence) return slot->fence_open;
   return slot->state == UNDEAD_FENCED_LIVE || slot->state == UNDEAD_FENCED_USED;
 }
 

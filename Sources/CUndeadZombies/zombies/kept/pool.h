@@ -1,9 +1,9 @@
-// The pool of blocks that were chosen: some pages with one block each, between pages that nobody may touch. Blocks are chosen at
-// random, or as storage.
+// The pool of blocks that were chosen: slots with one block each, between pages that nobody may touch. Blocks are chosen at random,
+// or as storage. There are slots of one page, of 64 KiB and of 1 MiB, the fewer the larger they are.
 //
 //   ... | no access |      header, block | no access |      header, block | ...
 //
-// A block ends where its page ends. When it dies, its page is taken away until the first use of it, or the next block there.
+// A block ends where its slot ends. When it dies, its pages are taken away until the first use of it, or the next block there.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -11,6 +11,7 @@
 
 #pragma GCC visibility push(hidden)
 
+enum { UNDEAD_FENCED_MOST = 1 << 20 };   // bytes of a block
 enum { UNDEAD_FENCED_FRAMES = 48, UNDEAD_FENCED_STORAGE_DEAD = 1024, UNDEAD_FENCED_STORAGE_SLOTS = 4096 };
 
 // A backtrace as indices of return addresses, innermost first.
@@ -29,6 +30,7 @@ typedef enum { UNDEAD_FENCED_FREE, UNDEAD_FENCED_LIVE, UNDEAD_FENCED_DEAD, UNDEA
 
 // What is known of a block of the pool.
 typedef struct {
+  uintptr_t low, fence;        // its pages, and the one behind it; 0: never used
   uintptr_t block;
   size_t size;
   uintptr_t isa;               // of an object; 0: not known, or raw memory
@@ -43,8 +45,8 @@ typedef struct {
   uint64_t chosen, dead_now, full;   // `full`: not chosen for lack of a slot or of memory
 } undead_fenced_counters;
 
-// Makes a pool, once, with pages for so many dead blocks, and more for those that live: at least so many slots in all, or (0) many
-// times as many. False without memory.
+// Makes a pool, once, with pages for so many dead blocks of at most a page, and more for those that live: at least so many slots in
+// all, or (0) many times as many. False without memory.
 bool undead_fenced_prepare(uint32_t dead, uint32_t slots);
 // Counts a block that gets no page.
 void undead_fenced_refuse(void);

@@ -207,7 +207,7 @@ bool undead_quarantine_add(undead_dead *dead, undead_evicted *evicted) {
   return kept;
 }
 
-typedef enum { OVER, ALL } extent;
+typedef enum { OVER, ALL_FOR_ROOM, ALL } extent;
 
 // Frees what is over the budget, or all; as many at a time as fit on the list. False if there are no more.
 static bool evict_some(extent extent, undead_evicted *evicted) {
@@ -215,8 +215,8 @@ static bool evict_some(extent extent, undead_evicted *evicted) {
   undead_hook_enter();
   bool any = false;
   if (undead_lock_take(&lane->lock)) {
-    any = extent == ALL ? lane->going != lane->going_end || ask_ring(lane, TAKE_OLDEST) : ask_ring(lane, REPAY);
-    if (extent == ALL) lane->reason = UNDEAD_FOR_END;
+    any = extent == OVER ? ask_ring(lane, REPAY) : lane->going != lane->going_end || ask_ring(lane, TAKE_OLDEST);
+    if (extent != OVER) lane->reason = extent == ALL ? UNDEAD_FOR_END : UNDEAD_FOR_BYTES;
     any = any && free_next(lane, evicted);
     undead_lock_release(&lane->lock);
   }
@@ -270,6 +270,17 @@ void undead_quarantine_set_budget(const undead_zombie_budget *wanted) {
 void undead_quarantine_empty(void) {
   give_back_all();
   evict(ALL);
+}
+
+bool undead_quarantine_make_room(size_t size) {
+  undead_zombie_counters kept;
+  undead_quarantine_read_counters(&kept);
+  if (kept.kept_bytes < size || !kept.kept) return false;
+  int saved = errno;
+  give_back_all();
+  evict(ALL_FOR_ROOM);
+  errno = saved;
+  return true;
 }
 
 void undead_quarantine_read_counters(undead_zombie_counters *result) {

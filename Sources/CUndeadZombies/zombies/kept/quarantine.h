@@ -55,6 +55,8 @@ void undead_quarantine_free(const undead_evicted *evicted);
 
 // Frees everything.
 void undead_quarantine_empty(void);
+// The same where the program gets no memory (record/free_filter.h); false if less than `size` bytes are kept.
+bool undead_quarantine_make_room(size_t size);
 
 // Copies what is known of a dead object. False if it is not in the quarantine. Async-signal-safe; at most some
 // milliseconds.

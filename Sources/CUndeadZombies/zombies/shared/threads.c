@@ -4,6 +4,7 @@
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -64,6 +65,18 @@ void undead_thread_at(uint32_t place, int32_t *tid, char *name) {
   *tid = found->tid;
   memcpy(name, found->name, UNDEAD_THREAD_NAME_BYTES);
   name[UNDEAD_THREAD_NAME_BYTES - 1] = 0;
+}
+
+// What the kernel takes for a set of signals: one bit for each.
+enum { FAULTS_IN_MASK = 1 << (SIGSEGV - 1) | 1 << (SIGBUS - 1) };
+
+void undead_thread_let_faults_in(void) {
+  if (undead_zombie_self.faults != UNDEAD_FAULTS_UNKNOWN) return;
+  uint64_t faults = FAULTS_IN_MASK;
+  int saved = errno;
+  bool done = syscall(SYS_rt_sigprocmask, SIG_UNBLOCK, &faults, NULL, sizeof faults) == 0;
+  undead_zombie_self.faults = done ? UNDEAD_FAULTS_LET_IN : UNDEAD_FAULTS_HELD;
+  errno = saved;
 }
 
 void undead_threads_after_fork_in_child(void) { undead_zombie_self.place = undead_zombie_self.deaths = 0; }

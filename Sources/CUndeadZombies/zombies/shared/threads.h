@@ -6,9 +6,14 @@
 
 #pragma GCC visibility push(hidden)
 
+// Whether the signals of a fault come through: not known; yes; no, as in the program's handler of one.
+typedef enum { UNDEAD_FAULTS_UNKNOWN, UNDEAD_FAULTS_LET_IN, UNDEAD_FAULTS_HELD } undead_faults_state;
+
 typedef struct {
   uint32_t place;        // in the table, from 1; 0: none yet
   uint32_t deaths;
+  undead_faults_state faults;
+  uintptr_t last_fault;        // where the program was let go on without a change
   volatile uintptr_t inside;   // frame of the function that runs code which must not be entered again; 0: none
 } undead_zombie_thread;
 
@@ -48,6 +53,10 @@ static inline __attribute__((always_inline)) uint32_t undead_thread_place(void) 
 
 // Kernel's id, and the name when it was last asked for; 0 and "" if it is not known any more.
 void undead_thread_at(uint32_t place, int32_t *tid, char *name);
+
+// The calling thread blocks none of the signals of a fault from now on: another one may have started the sniffer, or the program that
+// was there before `exec` has blocked them.
+void undead_thread_let_faults_in(void);
 
 void undead_threads_after_fork_in_child(void);
 

@@ -1,0 +1,36 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
+#include "zombies/kept/closed_pages.h"
+#include "platform/memory/own_data.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+bool undead_dead_pages_protect(uintptr_t low, uintptr_t high, int protection) {
+  int saved = errno;
+  bool done = mprotect((void *)low, high - low, protection) == 0;
+  errno = saved;
+  return done;
+}
+
+// Where mprotect is refused, as by a filter of system calls, a copy takes the place of the pages.
+static bool replace_pages(uintptr_t low, size_t bytes) {
+  enum { MAY_MOVE_TO_PLACE = 1 | 2 };   // MREMAP_MAYMOVE, MREMAP_FIXED
+  int file = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+  void *copy = file < 0 ? MAP_FAILED : mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  bool done = copy != MAP_FAILED && pread(file, copy, bytes, (off_t)low) == (ssize_t)bytes &&
+              syscall(SYS_mremap, copy, bytes, bytes, MAY_MOVE_TO_PLACE, low) == (long)low;
+  if (!done && copy != MAP_FAILED) munmap(copy, bytes);
+  if (file >= 0) close(file);
+  return done;
+}
+
+bool undead_dead_pages_open(uintptr_t low, uintptr_t high) {
+  int saved = errno;
+  bool done = undead_dead_pages_protect(low, high, PROT_READ | PROT_WRITE) || replace_pages(low, high - low);
+  errno = saved;
+  return done;
+}
+#endif

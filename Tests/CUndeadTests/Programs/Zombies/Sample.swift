@@ -1,0 +1,66 @@
+// What is chosen, and who freed it.
+import Dispatch
+import Foundation
+
+func sample(_ way: String) -> Bool {
+  switch way {
+  case "race", "order": freeElsewhere(andEnd: way == "order")
+  case "chosen":
+    for _ in 0..<300_000 { keep(Point()) }
+    print(counters().guarded)
+  case "siblings":
+    // How many objects each has until one is chosen; the parent makes none meanwhile.
+    let fork = library("fork", as: (@convention(c) () -> Int32).self)
+    var (first, differ): (Int32, Bool) = (-1, false)
+    for _ in 0..<8 {
+      let child = fork()
+      if child == 0 {
+        let before = counters().guarded
+        var objects: Int32 = 0
+        while counters().guarded == before {
+          keep(Point())
+          objects += 1
+        }
+        _exit(objects % 251)
+      }
+      var status: Int32 = 0
+      waitpid(child, &status, 0)
+      if first < 0 { first = status } else if status != first { differ = true }
+    }
+    print(differ)
+  case "long-lived": living = (0..<500).map { _ in Unmanaged.passRetained(Animal()) }
+  case "again":
+    for _ in 0..<10_000 { keep(ask(dead { Point() }) { $0.y }) }
+  default: return false
+  }
+  return true
+}
+
+/// A point is freed on another thread, which has ended before it is used, or not.
+func freeElsewhere(andEnd ends: Bool) {
+  usleep(50_000)  // the kernel counts the ages of threads in hundredths of a second
+  let point = Unmanaged.passRetained(Point())
+  let freed = DispatchSemaphore(value: 0)
+  let used = DispatchSemaphore(value: 0)
+  let work: () -> Void = {
+    point.release()
+    freed.signal()
+    if !ends { used.wait() }
+  }
+  var thread = pthread_t()
+  pthread_create(
+    &thread, nil,
+    {
+      Unmanaged<Work>.fromOpaque($0!).takeRetainedValue().run()
+      return nil
+    },
+    Unmanaged.passRetained(Work(work)).toOpaque())
+  freed.wait()
+  if ends { pthread_join(thread, nil) }
+  print(ask(point) { $0.y })
+  used.signal()
+}
+final class Work {
+  let run: () -> Void
+  init(_ run: @escaping () -> Void) { self.run = run }
+}
