@@ -3,7 +3,7 @@
 #include "platform/processor/words.h"
 #include "scan/suspects/suspect_owners.h"
 
-#define UNDEAD_MOST_ALONE 4096u   // objects that one thing alone keeps, without a field for it
+#define UNDEAD_MOST_ALONE (1u << 16)   // objects that one thing alone keeps, without a field for it
 enum { UNDEAD_SOURCE_BYTES = 104 };   // the least that a dispatch source or its `refs` takes
 
 bool undead_is_source_memory(const undead_suspects *suspects, uintptr_t block);
