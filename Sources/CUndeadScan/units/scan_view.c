@@ -1,4 +1,5 @@
 #include "scan/view/census.c"
 #include "scan/view/collect.c"
+#include "scan/view/holes.c"
 #include "scan/view/storage.c"
 #include "scan/view/view.c"

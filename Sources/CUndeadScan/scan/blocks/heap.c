@@ -75,6 +75,7 @@ static uintptr_t *cover_at(undead_heap *heap, uintptr_t page) {
 static bool cover_pages(undead_heap *heap, uintptr_t block) {
   uintptr_t end = block + undead_heap_block_size(heap, block), page = (block | (PAGE_BYTES - 1)) + 1;
   if (end >= heap->high) heap->high = end + sizeof(uintptr_t);
+  if (end - block >= UNDEAD_LARGE_BLOCK && heap->large_count < UNDEAD_MOST_LARGE) heap->large[heap->large_count++] = block;
   for (uintptr_t *cover; page < end; page += PAGE_BYTES) {
     if (!(cover = cover_at(heap, page))) return false;
     *cover = block;
@@ -145,6 +146,7 @@ void undead_heap_close(undead_heap *heap) {
   }
   if (heap->regions) undead_unmap(heap->regions, UNDEAD_LEAF_COUNT * sizeof *heap->regions);
   if (heap->used) undead_unmap(heap->used, heap->used_capacity * sizeof *heap->used);
+  if (heap->holes) undead_unmap(heap->holes, heap->hole_capacity * sizeof *heap->holes);
   *heap = (undead_heap){0};
 }
 
