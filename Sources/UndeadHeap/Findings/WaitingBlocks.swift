@@ -17,7 +17,8 @@ struct WaitingBlocks {
     drafts += search.dispatchQueues() + search.mainQueue()
     for number in drafts.indices {
       let block = drafts[number].block
-      drafts[number].container = heap.paths.edge[block] == HeapPaths.none ? nil : places.name(Int(places.container[block]))
+      guard heap.paths.edge[block] != HeapPaths.none else { continue }
+      drafts[number].container = places.name(Int(places.container[block]))
     }
     return drafts
   }
@@ -49,42 +50,57 @@ struct WaitingBlocks {
     isLink[heap.group(block)] && targets(block).contains { isWork[heap.group($0)] }
   }
 
-  /// How many there are from these on.
-  private func count(from first: some Sequence<Int>) -> Int {
+  /// All from these on, and their blocks.
+  private func items(from first: some Sequence<Int>) -> (items: Set<Int>, work: Set<Int>) {
     var open = first.filter(isItem)
-    var found = Set(open)
+    var (found, work) = (Set(open), Set<Int>())
     while let item = open.popLast() {
-      for next in targets(item) where !found.contains(next) && isItem(next) {
-        found.insert(next)
-        open.append(next)
+      for next in targets(item) {
+        if isWork[heap.group(next)] { work.insert(next) }
+        if !found.contains(next), isItem(next) {
+          found.insert(next)
+          open.append(next)
+        }
       }
     }
-    return found.count
+    return (found, work)
   }
 
-  private func draft(_ count: Int, _ block: Int, bytes: UInt64, of queue: String) -> HeapFindingDraft? {
-    guard count >= HeapFindingLimits.tasks else { return nil }
+  /// What these retain together: what one of them dominates counts with it.
+  private func retained(_ blocks: Set<Int>) -> UInt64 {
+    let dominators = heap.dominators
+    return blocks.reduce(into: 0) { bytes, block in
+      if !blocks.contains(Int(dominators.immediate[block])) { bytes &+= dominators.retained[block] }
+    }
+  }
+
+  private func blocks(_ items: (items: Set<Int>, work: Set<Int>), of queue: String, at block: Int) -> HeapFindingDraft?
+  {
+    guard items.items.count >= HeapFindingLimits.tasks else { return nil }
     return HeapFindingDraft(
-      kind: .waitingBlocks, title: "many blocks wait in one \(queue)", objects: count, bytes: bytes, block: block,
-      advice: Self.advice)
+      kind: .waitingBlocks, title: "many blocks wait in \(queue)", objects: items.items.count,
+      bytes: retained(items.items.union(items.work)), block: block, type: "C block", advice: Self.advice)
   }
 
   private func dispatchQueues() -> [HeapFindingDraft] {
     (0..<heap.graph.count).filter { isQueue[heap.group($0)] && heap.ownership.reached[$0] }.compactMap { queue in
-      draft(count(from: targets(queue)), queue, bytes: heap.dominators.retained[queue], of: "dispatch queue")
+      blocks(items(from: targets(queue)), of: "one dispatch queue", at: queue)
     }
   }
 
   private func mainQueue() -> [HeapFindingDraft] {
-    let roots = heap.file.roots.map { heap.describe($0) == ("global", "_dispatch_main_q") }
-    let first = heap.graph.rootEdges.filter { roots[Int($0.root)] }.map { Int($0.target) }
-    let bytes = first.reduce(into: UInt64(0)) { $0 = max($0, heap.dominators.retained[$1]) }
-    return first.first.flatMap { draft(count(from: first), $0, bytes: bytes, of: "queue, that of the main thread") }.map { [$0] } ?? []
+    let isMain = heap.file.roots.map { heap.describe($0) == ("global", "_dispatch_main_q") }
+    let first = heap.graph.rootEdges.filter { isMain[Int($0.root)] }.map { Int($0.target) }
+    guard let block = first.first else { return [] }
+    return blocks(items(from: first), of: "the queue of the main thread", at: block).map { [$0] } ?? []
   }
 
   private func operationQueues() -> [HeapFindingDraft] {
     let graph = heap.graph
-    return (0..<graph.count).filter { heap.typeName($0) == "Foundation.OperationQueue" && heap.ownership.reached[$0] }.compactMap { queue in
+    let isQueue = heap.types.groups.map { $0.name == "Foundation.OperationQueue" }
+    guard isQueue.contains(true) else { return [] }
+    let queues = (0..<graph.count).filter { isQueue[heap.group($0)] && heap.ownership.reached[$0] }
+    return queues.compactMap { queue in
       var open = graph.edges(of: queue).filter { heap.field($0).contains("Operation") }.map { Int(graph.targets[$0]) }
       var found = Set(open)
       while let operation = open.popLast() {
@@ -93,9 +109,10 @@ struct WaitingBlocks {
           if found.insert(next).inserted { open.append(next) }
         }
       }
-      var draft = draft(found.count, queue, bytes: heap.dominators.retained[queue], of: "operation queue")
-      draft?.title = "many operations wait in one operation queue"
-      return draft
+      guard found.count >= HeapFindingLimits.tasks, let one = found.min() else { return nil }
+      return HeapFindingDraft(
+        kind: .waitingBlocks, title: "many operations wait in one operation queue", objects: found.count,
+        bytes: retained(found), block: queue, type: heap.typeName(one), advice: Self.advice)
     }
   }
 }

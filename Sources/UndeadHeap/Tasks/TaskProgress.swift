@@ -208,7 +208,9 @@ package struct TaskProgress {
 
   /// References that keep what they name.
   private func followed(_ block: Int) -> some Sequence<Int> {
-    heap.graph.edges(of: block).lazy.filter { [places = heap.graph.places, strengths] edge in strengths.keeps(places[edge]) }
+    heap.graph.edges(of: block).lazy.filter { [places = heap.graph.places, strengths] edge in
+      strengths.keeps(places[edge])
+    }
   }
 
   private enum Word { case handle, either, continuation }
