@@ -150,7 +150,8 @@ UNDEAD_WALK undead_walk_memory(const undead_heap *heap, uintptr_t low, uintptr_t
 }
 
 // The same of a large block, without the pages that nobody has written.
-UNDEAD_WALK undead_walk_large(const undead_heap *heap, uintptr_t low, uintptr_t high, undead_reference_visitor visit, void *context) {
+UNDEAD_WALK undead_walk_large(const undead_heap *heap, uintptr_t low, uintptr_t high, undead_reference_visitor visit,
+                              void *context) {
   uint32_t hole = 0;
   while (hole < heap->hole_count && heap->holes[hole].high <= low) hole++;
   for (; low < high; hole++) {

@@ -272,10 +272,7 @@ static void add_up(walk *self, uintptr_t block, size_t size) {
 static bool walk_references(walk *self, undead_body *body) {
   undead_graph_writer *writer = &self->writer;
   bool alone = !self->turn || undead_body_is_shareable(writer->bodies, self->block, self->size);
-  while (!alone && __atomic_exchange_n(self->turn, 1, __ATOMIC_ACQUIRE)) {
-    if (undead_crew_leaves()) return false;
-    undead_spin();
-  }
+  if (!alone && !undead_crew_takes(self->turn)) return false;
   undead_body_of(writer->bodies, self->block, self->size, body);
   undead_walk_body(writer->heap, self->block, body, true, visit_reference, self);
   note_descriptors(self, self->rank);

@@ -94,14 +94,9 @@ undead_graph_tables undead_graph_tables_of_member(undead_graph_tables *all, unde
 
 bool undead_graph_tables_lock(undead_graph_tables *tables) {
   if (!tables->all) return true;
-  while (__atomic_exchange_n(&tables->all->lock, 1, __ATOMIC_ACQUIRE)) {
-    if (undead_crew_leaves()) {
-      tables->full = true;
-      return false;
-    }
-    undead_spin();
-  }
-  return true;
+  if (undead_crew_takes(&tables->all->lock)) return true;
+  tables->full = true;
+  return false;
 }
 
 void undead_graph_tables_unlock(undead_graph_tables *tables) {

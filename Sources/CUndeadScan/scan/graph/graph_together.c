@@ -14,8 +14,9 @@
 #include "platform/processor/processor.h"
 #include "scan/graph/graph_blocks.h"
 #include "world/crew.h"
-#include <errno.h>
+#include <linux/futex.h>
 #include <string.h>
+#include <time.h>
 
 typedef struct {
   undead_graph_walk walk;
@@ -110,15 +111,22 @@ static void append_part(graph_team *team, graph_member *member) {
 
 static bool fails(const graph_team *team) { return __atomic_load_n(&team->failed, __ATOMIC_RELAXED) || undead_crew_leaves(); }
 
-// False if all are to end.
-static bool wait_for_parts_before(const graph_team *team, uint32_t part) {
+// False if all are to end. On a busy machine the one that is waited for needs the processor.
+static bool wait_for_parts_before(graph_team *team, uint32_t part) {
   enum { TURNS = 100 };
-  for (uint32_t turns = 1; __atomic_load_n(&team->appended, __ATOMIC_ACQUIRE) != part; turns++) {
+  struct timespec most = {0, 2000000};   // then it looks whether all are to end
+  uint32_t appended;
+  for (uint32_t turns = 1; (appended = __atomic_load_n(&team->appended, __ATOMIC_ACQUIRE)) != part; turns++) {
     if (fails(team)) return false;
-    if (turns % TURNS) undead_spin();
-    else undead_raw3(SYS_sched_yield, 0, 0, 0);
+    if (turns < TURNS) undead_spin();
+    else undead_raw4(SYS_futex, (long)&team->appended, FUTEX_WAIT, appended, (long)&most);
   }
   return true;
+}
+
+static void note_appended(graph_team *team, uint32_t parts) {
+  __atomic_store_n(&team->appended, parts, __ATOMIC_RELEASE);
+  undead_raw4(SYS_futex, (long)&team->appended, FUTEX_WAKE, UNDEAD_MOST_CREW, 0);
 }
 
 static void write_parts(graph_team *team, graph_member *member) {
@@ -128,7 +136,7 @@ static void write_parts(graph_team *team, graph_member *member) {
     if (done && wait_for_parts_before(team, part)) {
       append_part(team, member);
       done = !team->writer->stream.error;
-      __atomic_store_n(&team->appended, part + 1, __ATOMIC_RELEASE);
+      note_appended(team, part + 1);
     }
     if (done && !fails(team)) continue;
     __atomic_store_n(&team->failed, true, __ATOMIC_RELAXED);
