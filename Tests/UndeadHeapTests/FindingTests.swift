@@ -418,6 +418,34 @@ import UndeadReport
     #expect(try texts(heap) == ["lostMemory 100 409600 C memory"])
   }
 
+  /// A queue refers to the first and the last block that wait, and each to the next.
+  @Test(arguments: [99, 300]) func blocksThatWaitInAQueue(_ count: Int) throws {
+    var heap = HeapBuilder()
+    let queue = heap.object("dispatch queue serial", size: 120, kind: .other, isOfProgram: false)
+    var before = queue
+    for number in 0..<count {
+      let item = heap.foreign(size: 56)
+      heap.link(before, before == queue ? "waiting block" : "", item, strength: HeapFile.Strength.raw)
+      heap.link(
+        item, "", heap.object("C block", size: 40, kind: .other, isOfProgram: false), strength: HeapFile.Strength.raw)
+      if number == count - 1 { heap.link(queue, "waiting block", item, strength: HeapFile.Strength.raw) }
+      before = item
+    }
+    heap.global("App.queue", holds: queue)
+    let waiting = try texts(heap).filter { $0.hasPrefix("waitingBlocks") }
+    #expect(waiting == (count < 100 ? [] : ["waitingBlocks 300 28800 C block"]))
+  }
+
+  @Test func memoryOfWhatLeaksIsNoLossOfItsOwn() throws {
+    var heap = HeapBuilder()
+    heap.global("App.cache", holds: heap.object("App.Cache", size: 1 << 20))
+    for _ in 0..<100 {
+      let session = heap.object("App.Session", size: 64, reached: false)
+      heap.link(session, "buffer", heap.foreign(size: 1 << 12, reached: false))
+    }
+    #expect(try texts(heap) == [])
+  }
+
   @Test func anOrdinaryHeapHasNone() throws {
     #expect(try texts(HeapFileTests.sample()).isEmpty)
     let heap = try GrowthTests.Server(sessions: 100, log: 10_000, requests: 500, framesOfConnection: 50).heap()

@@ -104,6 +104,7 @@ static void list_suspects(const findings *self, const undead_address_index *inde
   const undead_suspects *suspects = &self->analysis->suspects;
   for (uint32_t i = 0; i < suspects->found_count; i++) list_suspect(self, index, &suspects->found[i]);
   for (uint32_t i = 0; i < suspects->alone_count; i++) list_suspect(self, index, &suspects->alone[i]);
+  self->storage->result.alone_left_out = suspects->alone_left_out;
 }
 
 static void list_closed(const findings *self, const undead_address_index *index) {

@@ -48,7 +48,7 @@ enum FindingsText {
       return "\(bytes) of \(count) \u{D7} \(type) kept by \(Quantity.bytes(finding.usedBytes ?? 0))"
     case .equalStrings, .equalBridgedObjects: return "\(bytes) in \(count) copies of \(type)"
     case .dominatingContainer: return "\(bytes), \(count) blocks below \(type)"
-    case .waitingTasks, .deadOwner, .finishedTasks, .deallocatedMemory, .lostMemory:
+    case .waitingBlocks, .waitingTasks, .deadOwner, .finishedTasks, .deallocatedMemory, .lostMemory:
       return "\(count) \u{D7} \(type), \(bytes)"
     }
   }

@@ -14,6 +14,8 @@ package struct HeapFinding: Codable, Sendable, Equatable {
     case equalBridgedObjects
     /// Many tasks that wait at one place.
     case waitingTasks
+    /// Many blocks that wait in one dispatch queue, or operations in one operation queue.
+    case waitingBlocks
     /// Tasks that have ended, and that a group or their handles keep.
     case finishedTasks
     /// Memory of deallocated objects that unowned references keep.
@@ -110,6 +112,7 @@ extension HeapFinding {
     drafts += SliceSearch.drafts(heap, places, limits)
     drafts += EqualContents.drafts(heap, places, limits)
     drafts += WaitingTasks.drafts(heap, places)
+    drafts += WaitingBlocks.drafts(heap, places)
     drafts += DeadOwners.drafts(heap, places)
     drafts += DeallocatedMemory.drafts(heap, places, limits)
     drafts += LostMemory.drafts(heap)

@@ -1,13 +1,14 @@
 import UndeadReport
 
-/// Memory that nothing leads to and that is no object of the program, by the function that allocated it.
+/// Memory that nothing leads to and that is no object of the program, by the function that allocated it. What leaked objects and
+/// tasks lead to is lost with them: `undead leaks` shows it there.
 enum LostMemory {
   static func drafts(_ heap: LoadedHeap) -> [HeapFindingDraft] {
     let graph = heap.graph
     var tally = PlaceTally<Snapshot.Index>()
     var lost: UInt64 = 0
-    for block in 0..<graph.count where !heap.ownership.reached[block] {
-      guard heap.types.groups[heap.group(block)].role == .memory else { continue }
+    let isOfLeak = blocksOfLeaks(heap)
+    for block in 0..<graph.count where !heap.ownership.reached[block] && !isOfLeak(block) {
       lost &+= graph.size(block)
       tally.add(graph.stack(block), block, bytes: graph.size(block))
     }
@@ -19,6 +20,23 @@ enum LostMemory {
         block: entry.block,
         advice: "the function that allocated it, or what that gave it to, does not free it")
     }
+  }
+
+  /// Whether a block is an object or a task that nothing leads to, or one of these leads to it.
+  private static func blocksOfLeaks(_ heap: LoadedHeap) -> (Int) -> Bool {
+    let (graph, reached) = (heap.graph, heap.ownership.reached)
+    var found = [Bool](repeating: false, count: graph.count)
+    var open = (0..<graph.count).filter { !reached[$0] && heap.types.groups[heap.group($0)].role != .memory }
+    for block in open { found[block] = true }
+    while let block = open.popLast() {
+      for edge in graph.edges(of: block) where graph.place(edge).strength != HeapFile.Strength.none {
+        let target = Int(graph.targets[edge])
+        guard !reached[target], !found[target] else { continue }
+        found[target] = true
+        open.append(target)
+      }
+    }
+    return { found[$0] }
   }
 
   private static let leastBytes: UInt64 = 1 << 16

@@ -39,9 +39,25 @@ struct GrowthBuilder {
     for group in groups.keys.indices where totals.bytes[group].after > totals.bytes[group].before {
       growths.append(growth(group, totals, &sites))
     }
-    return growths.sorted { a, b in
+    return Self.withTimersOfSleeps(growths).sorted { a, b in
       (b.bytes, b.count, a.type, a.containerType, a.field) < (a.bytes, a.count, b.type, b.containerType, b.field)
     }
+  }
+
+  /// The runtime makes a task of its own for each `Task.sleep`, and libdispatch some records. These grow with it, and are shown with it.
+  private static func withTimersOfSleeps(_ growths: [HeapDiff.Growth]) -> [HeapDiff.Growth] {
+    let ofRuntime = growths.indices.filter { growths[$0].retainPath.first?.root?.name == RetainPaths.taskName(nil) }
+    guard let task = ofRuntime.max(by: { growths[$0].count < growths[$1].count }) else { return growths }
+    let timers = growths.indices.filter { isOfTimers(growths[$0]) && growths[$0].count <= growths[task].count * 2 }
+    var result = growths
+    for timer in timers { result[task].add(growths[timer]) }
+    return result.indices.filter { !timers.contains($0) }.map { result[$0] }
+  }
+
+  /// Whether only records of libdispatch lie between its timers and what grew.
+  private static func isOfTimers(_ growth: HeapDiff.Growth) -> Bool {
+    growth.retainPath.first?.root?.name == "_dispatch_timers_heap"
+      && growth.retainPath.allSatisfy { $0.type.hasPrefix("dispatch ") || $0.type.hasPrefix(NodeNames.foreignMemory) }
   }
 
   private func totals() -> Totals {
@@ -136,5 +152,19 @@ struct GrowthBuilder {
       result.append(TypeCount(type: names.types[type].type, count: added.0, bytes: added.1))
     }
     return result.sorted { ($1.bytes, $1.count, $0.type) < ($0.bytes, $0.count, $1.type) }
+  }
+}
+
+extension HeapDiff.Growth {
+  /// Shows another one with this.
+  fileprivate mutating func add(_ other: HeapDiff.Growth) {
+    before.bytes.addSaturating(UInt64(clamping: other.before.bytes))
+    after.bytes.addSaturating(UInt64(clamping: other.after.bytes))
+    let known = with.firstIndex { $0.type == other.type }
+    let new = LeakReport.TypeCount(
+      type: other.type, count: other.count + (known.map { with[$0].count } ?? 0),
+      bytes: other.bytes + (known.map { with[$0].bytes } ?? 0))
+    if let known { with[known] = new } else { with.append(new) }
+    with.sort { ($1.bytes, $1.count, $0.type) < ($0.bytes, $0.count, $1.type) }
   }
 }

@@ -132,7 +132,8 @@ extension MemoryVerdict {
     case .growth: return "\(Quantity.bytes(liveBytes)) of \(all) are in use, and grow"
     case .retained:
       guard let trimmableBytes, let unusedArenaBytes else {
-        return "\(free) of \(all) are free, but the allocator keeps them"
+        return
+          "\(free) of \(all) are free, but the allocator keeps them: how much of it living blocks pin, it does not say"
       }
       let kept = Quantity.bytes(trimmableBytes + unusedArenaBytes)
       let trim =

@@ -38,10 +38,14 @@ package struct TaskProgress {
   private var waiters: [UInt64: [Int32]] = [:]
   private var isLive: [Bool]
   private var isHandled: [Bool]
+  /// By block: the task that waits and whose memory the block is; -1 for other blocks.
+  private var waitingIn: [Int32] = []
+  private let strengths: PlaceStrengths
   private var open: [Int32] = []
 
   package init(_ heap: LoadedHeap) {
     self.heap = heap
+    strengths = PlaceStrengths(heap.file)
     tasks = heap.file.tasks.isEmpty ? Self.tasks(ofWaitsIn: heap) : heap.file.tasks
     answers = Array(repeating: .never, count: tasks.count)
     isHandled = Array(repeating: false, count: tasks.count)
@@ -66,6 +70,8 @@ package struct TaskProgress {
       guard task.dependency == .task || task.dependency == .group else { continue }
       waiters[task.waitsFor, default: []].append(Int32(number))
     }
+    let isWaiting = tasks.indices.map { waits($0) }
+    waitingIn = owner.map { $0 >= 0 && isWaiting[Int($0)] ? $0 : -1 }
     findHandles()
     search()
   }
@@ -121,8 +127,8 @@ package struct TaskProgress {
 
   /// The task that waits and whose memory the block is; nil for other blocks.
   private func waiting(_ block: Int) -> Int? {
-    let number = Int(owner[block])
-    return number >= 0 && waits(number) ? number : nil
+    let number = waitingIn[block]
+    return number >= 0 ? Int(number) : nil
   }
 
   /// References between tasks that are no continuations: to the parent, to the group, to children and to who waits.
@@ -202,9 +208,8 @@ package struct TaskProgress {
 
   /// References that keep what they name.
   private func followed(_ block: Int) -> some Sequence<Int> {
-    heap.graph.edges(of: block).lazy.filter { [graph = heap.graph] edge in
-      let strength = graph.place(edge).strength
-      return strength != HeapFile.Strength.none && strength != HeapFile.Strength.number
+    heap.graph.edges(of: block).lazy.filter { [places = heap.graph.places, strengths] edge in
+      strengths.keeps(places[edge])
     }
   }
 
@@ -212,7 +217,7 @@ package struct TaskProgress {
 
   /// Objects keep handles by counted references; only words of frames are both.
   private func kind(_ edge: Int, of block: Int) -> Word {
-    if heap.graph.place(edge).strength == HeapFile.Strength.counted { return .handle }
+    if strengths.counts(heap.graph.places[edge]) { return .handle }
     return owner[block] >= 0 ? .either : .continuation
   }
 
@@ -224,12 +229,10 @@ package struct TaskProgress {
     // Words of others' frames that need not be handles, but may be: of what waits for the task, or has it as a child.
     var structure = [Int](repeating: 0, count: tasks.count)
     let graph = heap.graph
+    let (targets, places) = (graph.targets, graph.places)
     for block in 0..<graph.count {
       for edge in graph.edges(of: block) {
-        let strength = graph.place(edge).strength
-        guard strength != HeapFile.Strength.none, strength != HeapFile.Strength.number,
-          let task = waiting(Int(graph.targets[edge]))
-        else { continue }
+        guard let task = waiting(Int(targets[edge])), strengths.keeps(places[edge]) else { continue }
         if isStructure(from: block, to: task) {
           if Int(owner[block]) != task { structure[task] += 1 }
           continue
@@ -325,12 +328,11 @@ package struct TaskProgress {
 
   private mutating func run(_ answer: Answer) {
     let graph = heap.graph
+    let (targets, places) = (graph.targets, graph.places)
     while let next = open.popLast() {
       let block = Int(next)
-      for edge in graph.edges(of: block) {
-        let strength = graph.place(edge).strength
-        guard strength != HeapFile.Strength.none, strength != HeapFile.Strength.number else { continue }
-        let target = Int(graph.targets[edge])
+      for edge in graph.edges(of: block) where strengths.keeps(places[edge]) {
+        let target = Int(targets[edge])
         meetInner(target, from: block, by: kind(edge, of: block), answer)
         guard let task = waiting(target) else {
           reach(target)
@@ -344,4 +346,18 @@ package struct TaskProgress {
       }
     }
   }
+}
+
+/// What the strengths of references mean, by their places: millions of references have few places.
+private struct PlaceStrengths {
+  private let keeps: [Bool]
+  private let counts: [Bool]
+
+  init(_ file: HeapFile) {
+    keeps = file.places.map { $0.strength != HeapFile.Strength.none && $0.strength != HeapFile.Strength.number }
+    counts = file.places.map { $0.strength == HeapFile.Strength.counted }
+  }
+
+  func keeps(_ place: UInt32) -> Bool { keeps[Int(place)] }
+  func counts(_ place: UInt32) -> Bool { counts[Int(place)] }
 }

@@ -181,7 +181,8 @@ extension SnapshotRequest {
       }
       throw .misuse(
         "process \(pid) was not started by 'undead run' (or by another user); "
-          + "look at it with 'undead leaks \(pid)', or start it with 'undead run -- PROGRAM'")
+          + "look at it with 'undead leaks \(pid)', or with 'undead leaks \(pid) --for 1min' for what grows; "
+          + "or start it with 'undead run -- PROGRAM'")
     }
     let setting = ProcessFacts.environment("UNDEAD_REQUEST_SIGNAL", of: pid)
     // What was read may be another one's that has the number by now.

@@ -182,6 +182,15 @@ static void add_allocator(undead_process_facts *facts) {
   add_note(facts, note);
 }
 
+static void add_left_out(undead_process_facts *facts, uint64_t objects) {
+  if (!objects) return;
+  char note[128];
+  undead_text text = undead_text_in(note, sizeof note);
+  undead_text_number(&text, objects);
+  undead_text_add(&text, " more objects that one timer or task alone keeps are not listed");
+  add_note(facts, note);
+}
+
 static void add_unseen(undead_process_facts *facts, uint64_t blocks) {
   if (!blocks) return;
   char note[256];
@@ -261,6 +270,7 @@ void undead_process_facts_collect(undead_process_facts *facts, const char *trigg
     add_note(facts, "recording did not cover the whole run: leaks of what was allocated before are not seen; "
                     "start the program with UNDEAD=1");
   add_unseen(facts, result->unseen_blocks);
+  add_left_out(facts, result->alone_left_out);
   add_allocator(facts);
   if (told) add_told_notes(facts, told);
 }

@@ -117,11 +117,11 @@ bool undead_maps_refresh(void) {
 }
 
 const undead_mapping *undead_mapping_of(uintptr_t address) {
-  if (last_hit < mapping_count && mappings[last_hit].low <= address && address < mappings[last_hit].high)
-    return &mappings[last_hit];
+  size_t last = __atomic_load_n(&last_hit, __ATOMIC_RELAXED);   // other threads may ask, too
+  if (last < mapping_count && mappings[last].low <= address && address < mappings[last].high) return &mappings[last];
   size_t at = undead_range_behind(mappings, mapping_count, sizeof *mappings, address);
   if (at == mapping_count || mappings[at].low > address) return NULL;
-  last_hit = at;
+  __atomic_store_n(&last_hit, at, __ATOMIC_RELAXED);
   return &mappings[at];
 }
 

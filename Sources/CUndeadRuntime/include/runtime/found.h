@@ -127,6 +127,7 @@ typedef struct {
   // Scopes of living blocks that only stacks and registers of threads other than the caller lead to.
   uint32_t thread_scopes[UNDEAD_MOST_THREAD_SCOPES];   uint32_t thread_scope_count;
   uint64_t live_blocks, live_bytes;
+  uint64_t alone_left_out;  // objects that one thing alone keeps, and that are not listed
   uint64_t unseen_blocks;   // of these, kept since the kernel may hold references that it does not show
   uint64_t unreachable_c_blocks, unreachable_c_bytes;   // counted, not listed as leaks
   // Of the toolchain's own functions, which are not listed either, and the functions that made the most of it, innermost first.

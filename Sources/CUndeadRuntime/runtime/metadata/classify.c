@@ -6,6 +6,7 @@
 #include "runtime/abi.h"
 #include "runtime/layout.h"
 #include "runtime/metadata/memory_reader.h"
+#include <string.h>
 
 enum { CACHE_SIZE = 4096, MAX_CLASS_DEPTH = 64, MAX_ALIGN_MASK = 4095, MAX_METADATA_BYTES = 1 << 20, GENERATION_BITS = 28 };
 
@@ -16,8 +17,14 @@ typedef struct {
   uint32_t map : GENERATION_BITS;   // the memory map from which it was made: it holds as long as that one
 } verdict;
 
+// A verdict of which two threads wrote a half each belongs to neither.
+typedef struct {
+  uintptr_t key;       // the first word of the object, and what follows
+  uint64_t answer;     // the rest of a verdict
+} cached_verdict;
+
 // Direct-mapped. In memory of its own, which is no root: the words that were asked about are often references to leaked objects.
-static verdict *cache;
+static cached_verdict *cache;
 
 static bool has_destroy_function(uintptr_t isa) {
   return undead_is_executable(word_at(isa + ABI_METADATA_DESTROY));
@@ -89,14 +96,31 @@ static verdict judge(uintptr_t isa) {
   return result;
 }
 
+static verdict verdict_in(const cached_verdict *entry) {
+  verdict found;
+  uint64_t answer = __atomic_load_n(&entry->answer, __ATOMIC_RELAXED);
+  found.isa = __atomic_load_n(&entry->key, __ATOMIC_RELAXED) ^ answer;
+  memcpy(&found.min_size, &answer, sizeof answer);
+  return found;
+}
+
+static void keep_verdict(cached_verdict *entry, const verdict *found) {
+  uint64_t answer;
+  memcpy(&answer, &found->min_size, sizeof answer);
+  __atomic_store_n(&entry->key, found->isa ^ answer, __ATOMIC_RELAXED);
+  __atomic_store_n(&entry->answer, answer, __ATOMIC_RELAXED);
+}
+
 undead_kind undead_classify(uintptr_t isa, uint64_t size) {
   if ((isa & 7) || isa < 4096 || isa >> UNDEAD_ADDRESS_BITS || size < ABI_OBJECT_HEADER) return UNDEAD_KIND_OTHER;
   if (!cache && !(cache = undead_map(CACHE_SIZE * sizeof *cache))) return UNDEAD_KIND_OTHER;
-  verdict *entry = &cache[(isa >> 3 ^ isa >> 15) & (CACHE_SIZE - 1)];
+  cached_verdict *entry = &cache[(isa >> 3 ^ isa >> 15) & (CACHE_SIZE - 1)];
+  verdict found = verdict_in(entry);
   uint32_t map = undead_maps_generation & ((1u << GENERATION_BITS) - 1);
-  if (entry->isa != isa || entry->map != map) {
-    *entry = judge(isa);
-    entry->map = map;
+  if (found.isa != isa || found.map != map) {
+    found = judge(isa);
+    found.map = map;
+    keep_verdict(entry, &found);
   }
-  return size >= entry->min_size ? (undead_kind)entry->kind : UNDEAD_KIND_OTHER;
+  return size >= found.min_size ? (undead_kind)found.kind : UNDEAD_KIND_OTHER;
 }

@@ -73,6 +73,7 @@ static uintptr_t *cover_at(undead_heap *heap, uintptr_t page) {
 static bool cover_pages(undead_heap *heap, uintptr_t block) {
   uintptr_t end = block + undead_heap_block_size(heap, block), page = (block | (PAGE_BYTES - 1)) + 1;
   if (end >= heap->high) heap->high = end + sizeof(uintptr_t);
+  if (end - block >= UNDEAD_LARGE_BLOCK && heap->large_count < UNDEAD_MOST_LARGE) heap->large[heap->large_count++] = block;
   for (uintptr_t *cover; page < end; page += PAGE_BYTES) {
     if (!(cover = cover_at(heap, page))) return false;
     *cover = block;
@@ -143,6 +144,7 @@ void undead_heap_close(undead_heap *heap) {
   }
   if (heap->regions) undead_unmap(heap->regions, UNDEAD_LEAF_COUNT * sizeof *heap->regions);
   if (heap->used) undead_unmap(heap->used, heap->used_capacity * sizeof *heap->used);
+  if (heap->holes) undead_unmap(heap->holes, heap->hole_capacity * sizeof *heap->holes);
   *heap = (undead_heap){0};
 }
 
@@ -177,6 +179,7 @@ bool undead_heap_page(const undead_heap *heap, uintptr_t address) {
 // In a copy of the program the first access to each page is slow, as it has to be noted in the page table: so it is made
 // beforehand, and not waited for.
 #define GROUPS_AHEAD 4u
+#define PARTS_OF_REGION 16u   // of 4 MiB each
 
 static inline void prefetch_group(const undead_leaf *leaf, uintptr_t base, uint64_t group) {
   uintptr_t blocks = base + group * (GROUP_GRANULES << 4);
@@ -184,24 +187,37 @@ static inline void prefetch_group(const undead_leaf *leaf, uintptr_t base, uint6
   for (uintptr_t page = 0; page < GROUP_GRANULES << 4; page += PAGE_BYTES) __builtin_prefetch((const void *)(blocks + page));
 }
 
-static inline __attribute__((always_inline)) void each(const undead_heap *heap, bool unmarked, undead_heap_visitor visit,
-                                                       void *context) {
-  for (uint32_t i = 0; i < heap->used_count; i++) {
-    undead_leaf *leaf = heap->regions[heap->used[i]].leaf;
-    uintptr_t base = (uintptr_t)heap->used[i] << UNDEAD_LEAF_SHIFT;
-    for (uint64_t group = 0; group < GROUPS; group++) {
-      if (!leaf->touched[group]) continue;
-      prefetch_group(leaf, base, group + GROUPS_AHEAD);
-      uint64_t end = (group + 1) * GROUP_GRANULES;
-      for (uint64_t first = group * GROUP_GRANULES; first < end; first += UNDEAD_WORDS_AT_ONCE) {
-        uint32_t *words = &leaf->word[first], found = unmarked ? undead_positive_words(words) : undead_used_words(words);
-        for (; found; found &= found - 1) {
-          uint64_t granule = first + (uint64_t)__builtin_ctz(found);
-          if (!visit(context, base + (granule << 4), &leaf->word[granule])) return;
-        }
+// In the groups from `from` up to `to` of a region. False if `visit` wants no more.
+static inline __attribute__((always_inline)) bool each_in(const undead_heap *heap, uint32_t region, uint64_t from, uint64_t to,
+                                                          bool unmarked, undead_heap_visitor visit, void *context) {
+  undead_leaf *leaf = heap->regions[region].leaf;
+  uintptr_t base = (uintptr_t)region << UNDEAD_LEAF_SHIFT;
+  for (uint64_t group = from; group < to; group++) {
+    if (!leaf->touched[group]) continue;
+    prefetch_group(leaf, base, group + GROUPS_AHEAD);
+    uint64_t end = (group + 1) * GROUP_GRANULES;
+    for (uint64_t first = group * GROUP_GRANULES; first < end; first += UNDEAD_WORDS_AT_ONCE) {
+      uint32_t *words = &leaf->word[first], found = unmarked ? undead_positive_words(words) : undead_used_words(words);
+      for (; found; found &= found - 1) {
+        uint64_t granule = first + (uint64_t)__builtin_ctz(found);
+        if (!visit(context, base + (granule << 4), &leaf->word[granule])) return false;
       }
     }
   }
+  return true;
+}
+
+static inline __attribute__((always_inline)) void each(const undead_heap *heap, bool unmarked, undead_heap_visitor visit,
+                                                       void *context) {
+  for (uint32_t i = 0; i < heap->used_count; i++)
+    if (!each_in(heap, heap->used[i], 0, GROUPS, unmarked, visit, context)) return;
+}
+
+uint32_t undead_heap_part_count(const undead_heap *heap) { return heap->used_count * PARTS_OF_REGION; }
+
+bool undead_heap_each_in_part(const undead_heap *heap, uint32_t part, undead_heap_visitor visit, void *context) {
+  uint64_t first = part % PARTS_OF_REGION * (GROUPS / PARTS_OF_REGION);
+  return each_in(heap, heap->used[part / PARTS_OF_REGION], first, first + GROUPS / PARTS_OF_REGION, false, visit, context);
 }
 
 void undead_heap_each(const undead_heap *heap, undead_heap_visitor visit, void *context) {

@@ -25,6 +25,14 @@ typedef struct {
   uintptr_t *cover;    // for each page the block that reaches into it from before, 0 if none; NULL if no block is near
 } undead_region;
 
+// Pages of a block that nobody has written: zeros (scan/view/holes.h).
+typedef struct {
+  uintptr_t low, high;
+} undead_hole;
+
+#define UNDEAD_LARGE_BLOCK (16u << 20)   // holes are looked for in blocks from this size on
+#define UNDEAD_MOST_LARGE 64u            // of these; others are read whole
+
 typedef struct {
   undead_region *regions;   // for each leaf of the address space
   uint32_t *used;           // indices of regions in use, ascending
@@ -33,6 +41,10 @@ typedef struct {
   uintptr_t low, high;      // all blocks lie between, and the words right before and behind them
   uintptr_t pointer_guard;  // what the C library hides addresses in jump buffers with
   uint64_t areas[(1u << 16) / 64];   // bit k: blocks lie between k and k + 1 times 4 GiB
+  uintptr_t large[UNDEAD_MOST_LARGE];
+  uint32_t large_count;
+  undead_hole *holes;       // ascending in each large block, and these too
+  uint32_t hole_count, hole_capacity;
   bool glibc;               // blocks are chunks of glibc's, or look like these
 } undead_heap;
 
@@ -102,6 +114,9 @@ bool undead_heap_page(const undead_heap *heap, uintptr_t address);
 // Calls `visit` for each live block in address order until it returns false. `word` may be changed.
 typedef bool (*undead_heap_visitor)(void *context, uintptr_t block, uint32_t *word);
 void undead_heap_each(const undead_heap *heap, undead_heap_visitor visit, void *context);
+// The same in parts that follow each other, for threads that work together. False if `visit` did not want more.
+uint32_t undead_heap_part_count(const undead_heap *heap);
+bool undead_heap_each_in_part(const undead_heap *heap, uint32_t part, undead_heap_visitor visit, void *context);
 // The same for the blocks whose word has no UNDEAD_WORD_MARK.
 void undead_heap_each_unmarked(const undead_heap *heap, undead_heap_visitor visit, void *context);
 // Clears these bits of all words.

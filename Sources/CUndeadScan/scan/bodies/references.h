@@ -149,6 +149,20 @@ UNDEAD_WALK undead_walk_memory(const undead_heap *heap, uintptr_t low, uintptr_t
   }
 }
 
+// The same of a large block, without the pages that nobody has written.
+UNDEAD_WALK undead_walk_large(const undead_heap *heap, uintptr_t low, uintptr_t high, undead_reference_visitor visit,
+                              void *context) {
+  uint32_t hole = 0;
+  while (hole < heap->hole_count && heap->holes[hole].high <= low) hole++;
+  for (; low < high; hole++) {
+    bool last = hole == heap->hole_count || heap->holes[hole].low >= high;
+    uintptr_t end = last ? high : heap->holes[hole].low;
+    if (low < end) undead_walk_memory(heap, low, end, visit, context);
+    if (last) return;
+    low = heap->holes[hole].high;
+  }
+}
+
 // The same, of a whole block, without the end that may be out of use.
 UNDEAD_WALK undead_walk_untyped(const undead_heap *heap, const undead_body *body, undead_reference_visitor visit,
                                 void *context) {
@@ -158,7 +172,10 @@ UNDEAD_WALK undead_walk_untyped(const undead_heap *heap, const undead_body *body
     undead_walk_bytes(heap, body->loose_low, body->loose_high, UNDEAD_EVIDENCE_PERHAPS, visit, context);
     low = body->loose_high;
   }
-  undead_walk_memory(heap, low, body->frames, visit, context);
+  if (__builtin_expect(heap->hole_count != 0, 0) && body->frames - low >= UNDEAD_LARGE_BLOCK / 2)
+    undead_walk_large(heap, low, body->frames, visit, context);
+  else
+    undead_walk_memory(heap, low, body->frames, visit, context);
 }
 
 // The words from `low` to `high` of an object or value at `base`, of which `words` describes the first `known`. Those that keep

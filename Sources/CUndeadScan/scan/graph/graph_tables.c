@@ -6,6 +6,7 @@
 #include "runtime/abi.h"
 #include "runtime/layout.h"
 #include "unwind/backtrace.h"
+#include "world/crew.h"
 #include <string.h>
 
 #define TYPE_LIMIT (1u << 18)
@@ -81,8 +82,31 @@ void undead_graph_tables_close(undead_graph_tables *tables) {
   undead_index_free(&tables->places);
   undead_index_free(&tables->roots);
   undead_index_free(&tables->task_names);
-  if (tables->site_of) undead_unmap(tables->site_of, tables->site_of_bytes);
+  if (tables->site_of && !tables->all) undead_unmap(tables->site_of, tables->site_of_bytes);
   tables->site_of = NULL;
+}
+
+undead_graph_tables undead_graph_tables_of_member(undead_graph_tables *all, undead_graph *graph) {
+  return (undead_graph_tables){.graph = graph, .all = all, .site_of = all->site_of, .site_of_bytes = all->site_of_bytes};
+}
+
+bool undead_graph_tables_lock(undead_graph_tables *tables) {
+  if (!tables->all) return true;
+  if (undead_crew_takes(&tables->all->lock)) return true;
+  tables->full = true;
+  return false;
+}
+
+void undead_graph_tables_unlock(undead_graph_tables *tables) {
+  if (!tables->all) return;
+  tables->full |= tables->all->full;
+  __atomic_store_n(&tables->all->lock, 0, __ATOMIC_RELEASE);
+}
+
+// A number that all gave, for the next time.
+static uint32_t keep_number(undead_graph_tables *tables, undead_index_map *map, uint64_t first, uint64_t second, uint32_t number) {
+  if (number != UINT32_MAX && !undead_index_add(map, first, second, number)) tables->full = true;
+  return number;
 }
 
 // The next number of a table, noted under the key; UINT32_MAX if there is no room.
@@ -149,6 +173,15 @@ static void note_frames(undead_graph *graph, const undead_bodies *bodies, undead
   graph->frame_count += type->frame_count;
 }
 
+static uint32_t add_type(undead_graph_tables *tables, const undead_bodies *bodies, const undead_graph_type *type, uint64_t second) {
+  undead_graph *graph = tables->graph;
+  uint32_t number = take_number(tables, &tables->types, type->isa, second, &graph->type_count, TYPE_LIMIT);
+  if (number == UINT32_MAX) return NO_TYPE;
+  graph->types[number] = *type;
+  if (type->kind == UNDEAD_KIND_TASK) note_frames(graph, bodies, &graph->types[number]);
+  return number;
+}
+
 uint32_t undead_graph_type_of(undead_graph_tables *tables, undead_bodies *bodies, uintptr_t block, size_t size,
                               undead_kind kind) {
   uintptr_t isa = size >= 8 ? word_at(block) : 0;
@@ -157,19 +190,25 @@ uint32_t undead_graph_type_of(undead_graph_tables *tables, undead_bodies *bodies
   uint32_t known = undead_index_find(&tables->types, isa, second);
   if (known != UNDEAD_NO_INDEX) return known;
   if (kind == UNDEAD_KIND_OTHER && !begins_with_type(bodies, isa)) return NO_TYPE;
-  undead_graph *graph = tables->graph;
-  uint32_t number = take_number(tables, &tables->types, isa, second, &graph->type_count, TYPE_LIMIT);
-  if (number == UINT32_MAX) return NO_TYPE;
-  graph->types[number] =
-    (undead_graph_type){.isa = isa, .key = second >> 8, .sample = block, .sample_size = size, .kind = kind};
-  if (kind == UNDEAD_KIND_TASK) note_frames(graph, bodies, &graph->types[number]);
-  return number;
+  undead_graph_type type = {.isa = isa, .key = second >> 8, .sample = block, .sample_size = size, .kind = kind};
+  if (!tables->all) return add_type(tables, bodies, &type, second);
+  if (!undead_graph_tables_lock(tables)) return NO_TYPE;
+  uint32_t number = undead_index_find(&tables->all->types, isa, second);
+  if (number == UNDEAD_NO_INDEX) number = add_type(tables->all, bodies, &type, second);
+  undead_graph_tables_unlock(tables);
+  return keep_number(tables, &tables->types, isa, second, number);
 }
 
 uint32_t undead_graph_shape_of(undead_graph_tables *tables, undead_graph_shape shape) {
   uint64_t first = (uint64_t)shape.type << 32 | shape.flags;
   uint32_t known = undead_index_find(&tables->shapes, first, shape.size);
   if (known != UNDEAD_NO_INDEX) return known;
+  if (tables->all) {
+    if (!undead_graph_tables_lock(tables)) return 0;
+    uint32_t given = undead_graph_shape_of(tables->all, shape);
+    undead_graph_tables_unlock(tables);
+    return keep_number(tables, &tables->shapes, first, shape.size, given);
+  }
   uint32_t number =
     take_number(tables, &tables->shapes, first, shape.size, &tables->graph->shape_count, SHAPE_LIMIT);
   if (number == UINT32_MAX) return 0;
@@ -189,6 +228,12 @@ uint32_t undead_graph_place_known(const undead_graph_tables *tables, const undea
 uint32_t undead_graph_place_of(undead_graph_tables *tables, undead_graph_place place) {
   uint32_t known = undead_graph_place_known(tables, &place);
   if (known != UNDEAD_NO_INDEX) return known;
+  if (tables->all) {
+    if (!undead_graph_tables_lock(tables)) return 0;
+    uint32_t given = undead_graph_place_of(tables->all, place);
+    undead_graph_tables_unlock(tables);
+    return keep_number(tables, &tables->places, first_key(&place), second_key(&place), given);
+  }
   uint32_t number = take_number(tables, &tables->places, first_key(&place), second_key(&place),
                                 &tables->graph->place_count, PLACE_LIMIT);
   if (number == UINT32_MAX) return 0;
@@ -207,14 +252,23 @@ uint32_t undead_graph_root_of(undead_graph_tables *tables, undead_graph_root roo
   return number;
 }
 
-uint32_t undead_graph_site_of(undead_graph_tables *tables, uint32_t backtrace) {
+static uint32_t add_site(undead_graph_tables *tables, uint32_t backtrace) {
   undead_graph *graph = tables->graph;
-  if (!backtrace || (backtrace + 1ull) * sizeof *tables->site_of > tables->site_of_bytes) return 0;
   if (tables->site_of[backtrace]) return tables->site_of[backtrace];
   if (graph->site_count == graph->site_limit) {
     tables->full = true;
     return 0;
   }
   graph->sites[graph->site_count++] = backtrace;
-  return tables->site_of[backtrace] = graph->site_count;
+  __atomic_store_n(&tables->site_of[backtrace], graph->site_count, __ATOMIC_RELAXED);
+  return graph->site_count;
+}
+
+uint32_t undead_graph_site_of(undead_graph_tables *tables, uint32_t backtrace) {
+  if (!backtrace || (backtrace + 1ull) * sizeof *tables->site_of > tables->site_of_bytes) return 0;
+  uint32_t known = __atomic_load_n(&tables->site_of[backtrace], __ATOMIC_RELAXED);
+  if (known || !undead_graph_tables_lock(tables)) return known;
+  known = add_site(tables->all ? tables->all : tables, backtrace);
+  undead_graph_tables_unlock(tables);
+  return known;
 }

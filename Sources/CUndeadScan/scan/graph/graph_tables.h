@@ -12,14 +12,22 @@
 #define UNDEAD_TASK_LIMIT (1u << 23)
 #define UNDEAD_TASK_NAME_LIMIT (1u << 22)
 
-typedef struct {
+typedef struct undead_graph_tables {
   undead_graph *graph;
+  struct undead_graph_tables *all;   // of several threads: where numbers are given, under the lock; what is here is known already
+  uint32_t lock;
   undead_index_map types, shapes, places, roots, task_names;
   uint32_t *site_of;       // by backtrace id: index + 1
   uint64_t site_of_bytes;
   bool full;               // a table has no room, or there is no memory
 } undead_graph_tables;
 
+// Between these, nobody else gives numbers. False if a thread crashed, and all are to end.
+bool undead_graph_tables_lock(undead_graph_tables *tables);
+void undead_graph_tables_unlock(undead_graph_tables *tables);
+
+// Those of a thread that works with others, for the same graph; `graph` is where it lists what is in order.
+undead_graph_tables undead_graph_tables_of_member(undead_graph_tables *all, undead_graph *graph);
 // False without memory.
 bool undead_graph_tables_open(undead_graph_tables *tables, undead_graph *graph);
 void undead_graph_tables_close(undead_graph_tables *tables);

@@ -22,8 +22,19 @@ static bool is_task(const undead_graph_writer *writer, uintptr_t address, uintpt
 
 static bool has_bit(uintptr_t task, int bit) { return *(const uint32_t *)(task + ABI_TASK_FLAGS) >> bit & 1; }
 
+static uint32_t add_text(undead_graph_tables *tables, const char *name, size_t length) {
+  undead_graph *graph = tables->graph;
+  uint64_t hash = undead_hash(name, length, 0);
+  uint32_t known = undead_index_find(&tables->task_names, hash, length);
+  if (known != UNDEAD_NO_INDEX) return known;
+  uint32_t at = graph->task_name_bytes;
+  if (at + length + 1 > UNDEAD_TASK_NAME_LIMIT || !undead_index_add(&tables->task_names, hash, length, at)) return 0;
+  memcpy(graph->task_names + at, name, length + 1);
+  graph->task_name_bytes += (uint32_t)length + 1;
+  return at;
+}
+
 static uint32_t add_name(undead_graph_writer *writer, uintptr_t text) {
-  undead_graph *graph = writer->graph;
   char name[MOST_NAME_BYTES + 1] = {0};
   for (uint32_t i = 0; i < MOST_NAME_BYTES; i++) {
     uintptr_t word = (text + i) & ~(uintptr_t)7;
@@ -33,14 +44,10 @@ static uint32_t add_name(undead_graph_writer *writer, uintptr_t text) {
   size_t length = strlen(name), whole = length;
   while (whole && ((uint8_t)name[whole - 1] & 0xC0) == 0x80) whole--;
   if (length == MOST_NAME_BYTES && whole && (uint8_t)name[whole - 1] >= 0xC0) name[length = whole - 1] = 0;
-  if (!length) return 0;
-  uint64_t hash = undead_hash(name, length, 0);
-  uint32_t known = undead_index_find(&writer->tables.task_names, hash, length);
-  if (known != UNDEAD_NO_INDEX) return known;
-  uint32_t at = graph->task_name_bytes;
-  if (at + length + 1 > UNDEAD_TASK_NAME_LIMIT || !undead_index_add(&writer->tables.task_names, hash, length, at)) return 0;
-  memcpy(graph->task_names + at, name, length + 1);
-  graph->task_name_bytes += (uint32_t)length + 1;
+  undead_graph_tables *tables = &writer->tables;
+  if (!length || !undead_graph_tables_lock(tables)) return 0;
+  uint32_t at = add_text(tables->all ? tables->all : tables, name, length);
+  undead_graph_tables_unlock(tables);
   return at;
 }
 

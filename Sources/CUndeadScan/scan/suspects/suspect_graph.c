@@ -377,7 +377,11 @@ static bool report_alone(suspect_graph *graph, uint32_t source, undead_worklist 
     graph->flags[node] |= FLAG_SEEN;
     undead_worklist_push(seen, node + 1);
     if (graph->flags[node] & FLAG_OBJECT) {
-      if (!is_of_component(graph, node, component) || suspects->alone_count == UNDEAD_MOST_ALONE) continue;
+      if (!is_of_component(graph, node, component)) continue;
+      if (suspects->alone_count == UNDEAD_MOST_ALONE) {
+        suspects->alone_left_out++;
+        continue;
+      }
       suspects->alone[suspects->alone_count++] = (undead_found_suspect){
         graph->address[node], graph->address[source], mechanism_kind(graph, source) | UNDEAD_SUSPECT_ALONE};
       continue;

@@ -25,7 +25,7 @@ void undead_suspect_owners_close(undead_suspect_owners *owners);
 // Whether other blocks of the list own all of `block`.
 bool undead_suspect_is_owned(const undead_suspect_owners *owners, uintptr_t block);
 
-#define UNDEAD_MOST_ALONE 4096u   // objects that one thing alone keeps, without a field for it
+#define UNDEAD_MOST_ALONE (1u << 16)   // objects that one thing alone keeps, without a field for it
 enum { UNDEAD_SOURCE_BYTES = 104 };   // the least that a dispatch source or its `refs` takes
 
 bool undead_is_source_memory(const undead_suspects *suspects, uintptr_t block);

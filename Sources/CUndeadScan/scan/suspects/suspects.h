@@ -31,6 +31,7 @@ typedef struct {
   uint32_t found_count;
   undead_found_suspect *alone; // no suspects: what one thing alone keeps, without a field for it
   uint32_t alone_count;
+  uint64_t alone_left_out;     // for which there was no room
   undead_observer_link *links;
   uint32_t link_count;
 } undead_suspects;

@@ -5,6 +5,7 @@
 #include "scan/roots/roots.h"
 #include "scan/stacks/quiet.h"
 #include "scan/stacks/stacks.h"
+#include "scan/view/holes.h"
 #include "world/images.h"
 
 bool undead_view_prepare(undead_view *view) {
@@ -50,6 +51,7 @@ bool undead_view_gather(undead_view *view, const undead_world *world, undead_sca
 
 bool undead_view_open(undead_view *view, const undead_world *world, const undead_scan_options *options) {
   if (!open_heap(view)) return false;
+  undead_holes_find(&view->heap);
   undead_stale_find_cached(&view->stale, &view->heap, world);
   if (!undead_roots_find(&view->roots, world, &view->heap, &view->stale, options, undead_roots_add_stacks)) return false;
   undead_numbers_mark(&view->roots, &view->numbers);

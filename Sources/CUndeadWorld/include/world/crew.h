@@ -19,6 +19,9 @@ void undead_crew_join(void);
 extern uint32_t undead_crew_is_to_leave;
 static inline bool undead_crew_leaves(void) { return __atomic_load_n(&undead_crew_is_to_leave, __ATOMIC_RELAXED); }
 
+// Takes a lock, which is given back by storing 0. False if the threads are to end, as one of them crashed: it may have had the lock.
+bool undead_crew_takes(uint32_t *lock);
+
 // In the handler of faults. Ends the thread if it is one that was started; else all of those.
 void undead_crew_crash(int number, uintptr_t address);
 // Whether the fault is that a filter of system calls forbids more threads: then the call fails, and no more is tried.

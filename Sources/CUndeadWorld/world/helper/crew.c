@@ -101,6 +101,16 @@ void undead_crew_join(void) {
   if (crew.crash_number) undead_helper_fault(crew.crash_number, crew.crash_address);
 }
 
+bool undead_crew_takes(uint32_t *lock) {
+  enum { TURNS = 100 };
+  for (uint32_t turns = 1; __atomic_exchange_n(lock, 1, __ATOMIC_ACQUIRE); turns++) {
+    if (undead_crew_leaves()) return false;
+    if (turns % TURNS) undead_spin();
+    else undead_raw3(SYS_sched_yield, 0, 0, 0);
+  }
+  return true;
+}
+
 static bool is_first_thread(void) { return undead_raw3(SYS_gettid, 0, 0, 0) == undead_raw3(SYS_getpid, 0, 0, 0); }
 
 void undead_crew_crash(int number, uintptr_t address) {

@@ -1,0 +1,176 @@
+// Several threads write the blocks of a heap file. The heap is cut into parts of some MiB. Whoever is free takes the next one, and
+// writes it into memory of its own: the stream, and the lists that are in the order of blocks. What was written goes to the file
+// when that of all parts before has gone there:
+//
+//     thread 1   | part 0 | part 2      | part 4 |
+//     thread 2   | part 1    | part 3 |   part 5 ...
+//     file       0  1  2  3  4
+//
+// Numbers of types, shapes and places are given by one table for all, under a lock. Each thread remembers those that it has met.
+#include "scan/graph/graph_together.h"
+#include "platform/memory/memory.h"
+#include "platform/processor/processor.h"
+#include "scan/graph/graph_blocks.h"
+#include "world/crew.h"
+#include <linux/futex.h>
+#include <string.h>
+#include <time.h>
+
+typedef struct {
+  undead_graph_walk walk;
+  undead_graph lists;        // tasks, holders and areas of a part; the rest is that of all
+  undead_bodies bodies;
+  undead_makers makers;
+} graph_member;
+
+typedef struct {
+  undead_graph_writer *writer;
+  graph_member *members;
+  uint32_t count;            // of members
+  uint32_t parts, next;      // the next part that nobody has taken
+  uint32_t turn;             // of undead_graph_walk
+  uint32_t appended;         // parts that are in the file
+  bool failed;
+  uintptr_t before;          // the last block in the file
+  const undead_mapping *mapping;   // of it
+  uint32_t blocks;
+} graph_team;
+
+static bool open_member(graph_member *member, graph_team *team) {
+  undead_graph_writer *writer = team->writer;
+  member->lists = (undead_graph){.timer_type = writer->graph->timer_type, .after_type = writer->graph->after_type,
+                                 .salt = writer->graph->salt};
+  member->lists.tasks = undead_map(UNDEAD_TASK_LIMIT * sizeof *member->lists.tasks);
+  member->lists.holders = undead_map(UNDEAD_HOLDER_LIMIT * sizeof *member->lists.holders);
+  member->lists.areas = undead_map(UNDEAD_AREA_LIMIT * sizeof *member->lists.areas);
+  // Caches are filled by each for itself.
+  member->bodies = *writer->bodies;
+  if (member->bodies.makers) {
+    member->makers = *member->bodies.makers;
+    member->bodies.makers = &member->makers;
+  }
+  member->walk = (undead_graph_walk){.writer = *writer, .turn = &team->turn};
+  undead_graph_writer *own = &member->walk.writer;
+  own->graph = &member->lists;
+  own->bodies = &member->bodies;
+  own->tables = undead_graph_tables_of_member(&writer->tables, &member->lists);
+  return undead_stream_open(&own->stream, -1) && member->lists.tasks && member->lists.holders && member->lists.areas;
+}
+
+static void close_member(graph_member *member) {
+  undead_graph *lists = &member->lists;
+  if (lists->tasks) undead_unmap(lists->tasks, UNDEAD_TASK_LIMIT * sizeof *lists->tasks);
+  if (lists->holders) undead_unmap(lists->holders, UNDEAD_HOLDER_LIMIT * sizeof *lists->holders);
+  if (lists->areas) undead_unmap(lists->areas, UNDEAD_AREA_LIMIT * sizeof *lists->areas);
+  undead_stream_close(&member->walk.writer.stream);
+  undead_graph_tables_close(&member->walk.writer.tables);
+  undead_graph_walk_close(&member->walk);
+}
+
+static uint32_t room_for(uint32_t count, uint32_t used, uint32_t limit) { return count < limit - used ? count : limit - used; }
+
+// One mapping may reach over the border of two parts.
+static void append_areas(graph_team *team, const undead_graph *from) {
+  undead_graph *graph = team->writer->graph;
+  for (uint32_t i = 0; i < from->area_count; i++) {
+    const undead_mapping *mapping = undead_mapping_of(from->areas[i].address);
+    if (graph->area_count && mapping == team->mapping) graph->areas[graph->area_count - 1].live += from->areas[i].live;
+    else if (graph->area_count < UNDEAD_AREA_LIMIT) graph->areas[graph->area_count++] = from->areas[i];
+    team->mapping = mapping;
+  }
+}
+
+static void append_lists(graph_team *team, undead_graph *from) {
+  undead_graph *graph = team->writer->graph;
+  uint32_t tasks = room_for(from->task_count, graph->task_count, UNDEAD_TASK_LIMIT);
+  memcpy(graph->tasks + graph->task_count, from->tasks, tasks * sizeof *from->tasks);
+  graph->task_count += tasks;
+  uint32_t holders = room_for(from->holder_count, graph->holder_count, UNDEAD_HOLDER_LIMIT);
+  memcpy(graph->holders + graph->holder_count, from->holders, holders * sizeof *from->holders);
+  graph->holder_count += holders;
+  append_areas(team, from);
+  graph->edges += from->edges;
+  from->task_count = from->holder_count = from->area_count = 0;
+  from->edges = 0;
+}
+
+static void append_part(graph_team *team, graph_member *member) {
+  undead_graph_walk *walk = &member->walk;
+  undead_stream *stream = &team->writer->stream;
+  if (walk->first) {
+    undead_stream_varint(stream, (walk->first >> 4) - (team->before >> 4));
+    undead_stream_append(stream, &walk->writer.stream);
+    team->before = walk->before;
+    team->blocks = walk->rank;
+  }
+  walk->writer.stream.used = 0;
+  append_lists(team, &member->lists);
+}
+
+static bool fails(const graph_team *team) { return __atomic_load_n(&team->failed, __ATOMIC_RELAXED) || undead_crew_leaves(); }
+
+// False if all are to end. On a busy machine the one that is waited for needs the processor.
+static bool wait_for_parts_before(graph_team *team, uint32_t part) {
+  enum { TURNS = 100 };
+  struct timespec most = {0, 2000000};   // then it looks whether all are to end
+  uint32_t appended;
+  for (uint32_t turns = 1; (appended = __atomic_load_n(&team->appended, __ATOMIC_ACQUIRE)) != part; turns++) {
+    if (fails(team)) return false;
+    if (turns < TURNS) undead_spin();
+    else undead_raw4(SYS_futex, (long)&team->appended, FUTEX_WAIT, appended, (long)&most);
+  }
+  return true;
+}
+
+static void note_appended(graph_team *team, uint32_t parts) {
+  __atomic_store_n(&team->appended, parts, __ATOMIC_RELEASE);
+  undead_raw4(SYS_futex, (long)&team->appended, FUTEX_WAKE, UNDEAD_MOST_CREW, 0);
+}
+
+static void write_parts(graph_team *team, graph_member *member) {
+  undead_graph_writer *own = &member->walk.writer;
+  for (uint32_t part; (part = __atomic_fetch_add(&team->next, 1, __ATOMIC_RELAXED)) < team->parts;) {
+    bool done = undead_graph_walk_part(&member->walk, part) && !own->tables.full && !own->stream.error;
+    if (done && wait_for_parts_before(team, part)) {
+      append_part(team, member);
+      done = !team->writer->stream.error;
+      note_appended(team, part + 1);
+    }
+    if (done && !fails(team)) continue;
+    __atomic_store_n(&team->failed, true, __ATOMIC_RELAXED);
+    return;
+  }
+}
+
+static void work_on_graph(void *context, uint32_t index) {
+  graph_team *team = context;
+  write_parts(team, &team->members[index]);
+}
+
+static bool write_as_team(graph_team *team) {
+  uint32_t others = undead_crew_start(team->count - 1, work_on_graph, team);
+  if (!others) return false;
+  write_parts(team, &team->members[0]);
+  undead_crew_join();
+  for (uint32_t i = 0; i < team->count; i++) {
+    const undead_graph_writer *own = &team->members[i].walk.writer;
+    team->writer->tables.full |= own->tables.full;
+    if (!team->writer->stream.error) team->writer->stream.error = own->stream.error;
+  }
+  if (team->appended != team->parts && !team->writer->stream.error) team->writer->tables.full = true;
+  return true;
+}
+
+bool undead_graph_write_together(undead_graph_writer *writer, uint32_t threads, uint32_t *blocks) {
+  graph_team team = {.writer = writer, .count = threads, .parts = undead_heap_part_count(writer->heap)};
+  size_t bytes = threads * sizeof *team.members;
+  team.members = undead_map(bytes);
+  if (!team.members) return false;
+  bool open = true;
+  for (uint32_t i = 0; open && i < threads; i++) open = open_member(&team.members[i], &team);
+  bool written = open && write_as_team(&team);
+  for (uint32_t i = 0; i < threads; i++) close_member(&team.members[i]);
+  undead_unmap(team.members, bytes);
+  *blocks = team.blocks;
+  return written;
+}
