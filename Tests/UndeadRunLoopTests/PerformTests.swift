@@ -26,14 +26,6 @@ import Testing
     #expect(test.log == ["first@0.0", "second@0.0", "first ends@0.0"])
   }
 
-  @Test func performWakesTheLoop() throws {
-    let thread = RunLoopThread(name: "perform")
-    defer { thread.stop() }
-    let done = Completion()
-    thread.loop.perform { done.finish() }
-    #expect(done.wait())
-  }
-
   @Test func waitingOnAnotherThread() throws {
     let thread = RunLoopThread(name: "wait")
     defer { thread.stop() }

@@ -104,7 +104,7 @@ public final class TrackedTimer: Sendable {
     static let locked: UInt = 1
   }
 
-  /// `due` is an instant of `MonotonicClock` until the timer is added to a loop that lives by another clock; out of that
+  /// `due` is an instant of the monotonic clock until the timer is added to a loop that lives by another clock; out of that
   /// loop again, it remains one of the loop's clock.
   init(
     due: Int64, period: Int64, flags: Flags, action: consuming Action, target: consuming AnyObject? = nil,
