@@ -50,23 +50,6 @@ import Testing
     #expect(test.log == ["direct@0.1", "after@0.1"])
   }
 
-  @Test func waitersOfALoopThatEndsAreReleased() throws {
-    let thread = RunLoopThread(name: "ends")
-    defer { thread.stop() }
-    let name = thread.loop.name
-    thread.loop.perform { thread.stop() }
-    let outcomes = Locked<[RunLoopError?]>([])
-    for _ in 0..<100 {
-      do throws(RunLoopError) {
-        try thread.loop.perform(waitUntilDone: true, modes: [.init("never")]) {}
-        outcomes.withLock { $0.append(nil) }
-      } catch {
-        outcomes.withLock { $0.append(error) }
-      }
-    }
-    #expect(outcomes.withLock { $0.allSatisfy { $0 == .abandoned(loop: name) || $0 == .loopFinished(loop: name) } })
-  }
-
   @Test func delayedPerformsHoldTheirTargetAndCanBeCancelled() throws {
     let test = TestLoop()
     let deaths = Counter()
