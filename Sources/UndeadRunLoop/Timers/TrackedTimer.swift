@@ -23,7 +23,6 @@ public final class TrackedTimer: Sendable {
 
   /// What a timer is made with. It is kept as what `kind` says, which takes less.
   enum Action {
-    case none
     case block(Callback)
     /// Called with a target that the timer holds strongly.
     case method(TimerTarget.Method)
@@ -32,7 +31,6 @@ public final class TrackedTimer: Sendable {
   }
 
   enum Kind: UInt8 {
-    case idle
     /// `action` is called.
     case block
     /// `action` is a method, called with `target`.
@@ -114,9 +112,6 @@ public final class TrackedTimer: Sendable {
     self.period = period
     self.flags = flags
     switch consume action {
-    case .none:
-      kind = .idle
-      self.target = nil
     case .block(let block):
       kind = .block
       self.action = Kept(action: block)
