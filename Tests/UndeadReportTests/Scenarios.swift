@@ -158,14 +158,6 @@ enum Scenario {
     return heap
   }
 
-  static func passRetained() -> SyntheticHeap {
-    var heap = SyntheticHeap()
-    let context = heap.object("App.Context", at: site("App.register()", 100, "App.Context"))
-    let log = heap.object("App.Log", size: 16)
-    heap.link(context, "log", log)
-    return heap
-  }
-
   static func foundationTimer() -> SyntheticHeap {
     var heap = SyntheticHeap()
     let timer = heap.toolchain("Foundation.Timer", size: 48, at: site("App.Clock.start()", 110))
@@ -210,14 +202,6 @@ enum Scenario {
     let block = heap.node("malloc block", kind: .other, state: .support)
     let job = heap.object("App.Job", at: site("App.submit()", 140))
     heap.link(block, "+16", job)
-    return heap
-  }
-
-  static func weakReference() -> SyntheticHeap {
-    var heap = pair()
-    let lonely = heap.object("App.Observer", at: site("App.watch()", 150))
-    heap.link(lonely, "target", 0, weak: true)
-    heap.link(0, "observer", lonely, weak: true)
     return heap
   }
 

@@ -4,42 +4,6 @@ import Testing
 
 /// The texts about everything else in a report, whole.
 @Suite struct TextReportTests {
-  @Test func weakReference() throws {
-    #expect(
-      try Scenario.weakReference().text() == """
-        LEAK 1 of 2  retain cycle of App.Owner and App.Child, 2 times  (6 objects, 288 bytes)
-
-            App.Owner
-              .child → App.Child
-              .owner → App.Owner  ↺
-              ^^^^^^
-
-          allocated  in App.makePair() at /app/main.swift:12
-          with it    2 × Swift.__StringStorage (128 bytes)
-          advice     `owner` of App.Child seems to refer back to what holds it: declare it `weak` (`unowned` if it never
-                     outlives that object)
-
-          stack of the allocation:
-            #0  App.makePair() at /app/main.swift:12
-            #1  main at /app/main.swift:90
-
-        LEAK 2 of 2  App.Observer that nothing refers to  (1 object, 32 bytes)
-
-          allocated  in App.watch() at /app/main.swift:150
-          advice     nothing refers to it, yet it was retained: memory that held it was deallocated or overwritten
-                     without deinitialize(count:) (UnsafeMutablePointer), or Unmanaged.passRetained has no release(), or
-                     C code did not give it back (takeRetainedValue); if its address is in a pipe, or stored in other
-                     bits, LeakDetector.markHeldOutside(_:) says so
-
-          stack of the allocation:
-            #0  App.watch() at /app/main.swift:150
-            #1  main at /app/main.swift:90
-
-        undead: 2 leaks (7 objects, 320 bytes)
-
-        """)
-  }
-
   @Test func known() throws {
     #expect(
       try Scenario.known().text() == """

@@ -45,23 +45,6 @@ import Testing
         """)
   }
 
-  @Test func passRetained() throws {
-    #expect(
-      try Scenario.passRetained().text(stacks: false) == """
-        LEAK 1 of 1  App.Context that nothing refers to  (2 objects, 48 bytes)
-
-          allocated  in App.register() at /app/main.swift:100
-          with it    1 × App.Log (16 bytes)
-          advice     nothing refers to it, yet it was retained: memory that held it was deallocated or overwritten
-                     without deinitialize(count:) (UnsafeMutablePointer), or Unmanaged.passRetained has no release(), or
-                     C code did not give it back (takeRetainedValue); if its address is in a pipe, or stored in other
-                     bits, LeakDetector.markHeldOutside(_:) says so
-
-        undead: 1 leak (2 objects, 48 bytes)
-
-        """)
-  }
-
   @Test func foundationTimer() throws {
     #expect(
       try Scenario.foundationTimer().text(stacks: false) == """

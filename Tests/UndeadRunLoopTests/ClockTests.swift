@@ -43,18 +43,6 @@ import Testing
     #expect(abs(dated.fireDate.timeIntervalSinceNow - 100) < 5)
   }
 
-  @Test func aManualClockStandsStill() throws {
-    let clock = VirtualClock(advancesWhenIdle: false)
-    let loop = TrackedRunLoop(clock: clock)
-    let ticks = Counter()
-    try loop.schedule(every: .seconds(1)) { _ in ticks.up() }
-    loop.runPending()
-    #expect(ticks.count == 0)
-    clock.advance(by: .seconds(1))
-    loop.runPending()
-    #expect(ticks.count == 1)
-  }
-
   @Test func numberingStartsAnewInTime() throws {
     let test = TestLoop()
     test.loop.core.state.pointee.timers.sequence = DueKey.sequenceLimit - 50

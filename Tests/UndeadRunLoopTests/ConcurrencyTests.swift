@@ -176,17 +176,4 @@ func concurrently(_ threads: Int, _ body: @escaping @Sendable (Int) -> Void) {
     }
     return false
   }
-
-  @Test func aVirtualClockMovedByAnotherThreadWakesTheLoop() throws {
-    let clock = VirtualClock(advancesWhenIdle: false)
-    let thread = RunLoopThread(name: "virtual", clock: clock)
-    defer { thread.stop() }
-    let ticks = Counter()
-    let timer = try TrackedTimer(timeInterval: 1, repeats: true) { _ in ticks.up() }
-    try thread.loop.add(timer, forMode: .default)
-    for count in 1...20 {
-      clock.advance(by: .seconds(1))
-      #expect(eventually { ticks.count == count })
-    }
-  }
 }

@@ -37,7 +37,7 @@ extension Witness: Ticking, Named {}
     try test.loop.add(timer, forMode: .default)
     test.run(seconds: 1)
     #expect(RunLoopDiagnostics.collected.isEmpty)
-    #expect(!RunLoopDiagnostics.isEnabled)
+    #expect(!Diagnostics.isWanted)
   }
 
   @Test func aFireIsCountedOnce() throws {

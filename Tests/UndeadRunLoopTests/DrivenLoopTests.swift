@@ -37,20 +37,6 @@ import Testing
     #expect(eventually { !late.isValid })
   }
 
-  @Test func aVirtualClockMovesADrivenLoop() throws {
-    let clock = VirtualClock(advancesWhenIdle: false)
-    let loop = TrackedRunLoop(clock: clock)
-    let driver = loop.drive(on: queue)
-    defer { driver.cancel() }
-    let fired = Counter()
-    let timer = try loop.schedule(every: .seconds(1)) { _ in fired.up() }
-    for count in 1...10 {
-      clock.advance(by: .seconds(1))
-      #expect(eventually { fired.count == count })
-    }
-    timer.invalidate()
-  }
-
   /// The descriptor must not stay readable for something that the mode never serves: who polls it would burn a processor.
   @Test func workForOtherModesIsToldOnce() throws {
     let loop = TrackedRunLoop()

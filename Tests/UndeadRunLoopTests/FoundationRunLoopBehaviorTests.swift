@@ -6,12 +6,6 @@ import Testing
 /// What swift-corelibs-foundation's TestRunLoop expects of `RunLoop`, in terms of this module. What it expects of the main
 /// thread is in `MainLoopTests`.
 @Suite(.timeLimit(.minutes(20))) struct FoundationRunLoopBehaviorTests {
-  @Test func modesHaveFixedNames() {
-    #expect(TrackedRunLoop.Mode.common.rawValue == "common")
-    #expect(TrackedRunLoop.Mode.default.rawValue == "default")
-    #expect(TrackedRunLoop.Mode.tracking.rawValue == "tracking")
-  }
-
   @Test func aThreadAlwaysGetsTheSameLoop() {
     #expect(TrackedRunLoop.main == TrackedRunLoop.main)
     #expect(TrackedRunLoop.main === TrackedRunLoop.main)

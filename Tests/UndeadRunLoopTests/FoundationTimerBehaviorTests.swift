@@ -19,16 +19,6 @@ import Testing
     #expect(repeating.isValid)
   }
 
-  @Test func aDateOfTheLoopsClockIsKept() throws {
-    let test = TestLoop()
-    let timer = try test.after(.seconds(1), "tick")
-    let fireDate = test.clock.date(at: 300_000_000)
-    timer.fireDate = fireDate
-    #expect(timer.fireDate == fireDate)
-    test.run(seconds: 1)
-    #expect(test.log == ["tick@0.3"])
-  }
-
   @Test func scheduledAndAddedAgainItTicksOnce() {
     let ticks = Counter()
     runThread {

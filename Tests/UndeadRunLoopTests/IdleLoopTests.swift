@@ -88,10 +88,12 @@ extension DiagnosticsTests {
     let test = TestLoop()
     let first = Counter()
     let link = TrackedDisplayLink(target: Witness(), source: TimedFrameSource(framesPerSecond: 50)) { _, _ in
+      test.note("frame")
       if first.up() == 1 { test.clock.advance(by: .milliseconds(70)) }
     }
     try link.add(to: test.loop, forMode: .default)
     test.run(seconds: 0.13)
+    #expect(test.log == ["frame@0.02", "frame@0.1", "frame@0.12"])
     #expect(link.droppedFrames == 3)
     link.isPaused = true
     test.run(seconds: 1)

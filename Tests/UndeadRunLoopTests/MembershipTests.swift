@@ -30,7 +30,7 @@ import Testing
     do {
       let target = Witness { deaths.up() }
       let timer = try TrackedTimer(timeInterval: 0.1, target: target, repeats: repeats) { target, _ in target.tick() }
-      timer.makeExtras().onEnd { reasons.add($0 == .invalidated ? 1 : 0) }
+      timer.makeExtras().ended = { reasons.add($0 == .invalidated ? 1 : 0) }
       try test.loop.add(timer, forMode: .default)
       try test.after(.seconds(0.1), "another")
       // So far has the other thread come.

@@ -86,6 +86,7 @@ import Testing
     #expect(modal.rawValue == "modal")
     #expect(TrackedRunLoop.Mode("default") == .default)
     #expect(TrackedRunLoop.Mode("common") == .common)
+    #expect(TrackedRunLoop.Mode("tracking") == .tracking)
     #expect(modal != .default)
   }
 

@@ -33,17 +33,6 @@ func eventually(_ condition: () -> Bool) -> Bool {
     #expect(test.log == ["info@0.1", "info@0.2"])
   }
 
-  @Test func onALoopNobodyNeedsToKeepIt() throws {
-    let test = TestLoop()
-    let target = Witness()
-    try WeakTimer.scheduledTimer(timeInterval: .seconds(0.1), target: target, repeats: false, loop: test.loop) {
-      target, _ in
-      target.tick()
-    }
-    #expect(test.run(seconds: 1) == .finished)
-    #expect(target.ticks.load(ordering: .relaxed) == 1)
-  }
-
   @Test func onAQueueItEndsWithItsTarget() throws {
     var target: Witness? = Witness()
     let ticks = Counter()
@@ -210,18 +199,6 @@ func eventually(_ condition: () -> Bool) -> Bool {
     link.invalidate()
     link.invalidate()
     #expect(test.run(seconds: 1) == .finished)
-  }
-
-  @Test func missedFramesAreSkipped() throws {
-    let test = TestLoop()
-    let first = Counter()
-    let link = TrackedDisplayLink(target: Witness(), source: TimedFrameSource(framesPerSecond: 50)) { _, _ in
-      test.note("frame")
-      if first.up() == 1 { test.clock.advance(by: .milliseconds(70)) }
-    }
-    try link.add(to: test.loop, forMode: .default)
-    test.run(seconds: 0.13)
-    #expect(test.log == ["frame@0.02", "frame@0.1", "frame@0.12"])
   }
 
   @Test func pausing() throws {

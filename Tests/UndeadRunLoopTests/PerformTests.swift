@@ -26,14 +26,6 @@ import Testing
     #expect(test.log == ["first@0.0", "second@0.0", "first ends@0.0"])
   }
 
-  @Test func performWakesTheLoop() throws {
-    let thread = RunLoopThread(name: "perform")
-    defer { thread.stop() }
-    let done = Completion()
-    thread.loop.perform { done.finish() }
-    #expect(done.wait())
-  }
-
   @Test func waitingOnAnotherThread() throws {
     let thread = RunLoopThread(name: "wait")
     defer { thread.stop() }
@@ -56,23 +48,6 @@ import Testing
     }
     test.run(seconds: 1)
     #expect(test.log == ["direct@0.1", "after@0.1"])
-  }
-
-  @Test func waitersOfALoopThatEndsAreReleased() throws {
-    let thread = RunLoopThread(name: "ends")
-    defer { thread.stop() }
-    let name = thread.loop.name
-    thread.loop.perform { thread.stop() }
-    let outcomes = Locked<[RunLoopError?]>([])
-    for _ in 0..<100 {
-      do throws(RunLoopError) {
-        try thread.loop.perform(waitUntilDone: true, modes: [.init("never")]) {}
-        outcomes.withLock { $0.append(nil) }
-      } catch {
-        outcomes.withLock { $0.append(error) }
-      }
-    }
-    #expect(outcomes.withLock { $0.allSatisfy { $0 == .abandoned(loop: name) || $0 == .loopFinished(loop: name) } })
   }
 
   @Test func delayedPerformsHoldTheirTargetAndCanBeCancelled() throws {

@@ -62,14 +62,6 @@ import Testing
     #expect(fired.count == 50)
     #expect(loop.core.state.pointee.statistics.wakeUps == 1)
   }
-
-  @Test func performFromAnotherThreadEndsTheSleep() throws {
-    let thread = RunLoopThread(name: "sleeper")
-    defer { thread.stop() }
-    try thread.loop.schedule(after: .seconds(1000)) { _ in }
-    let spent = try elapsed { try thread.loop.perform(waitUntilDone: true) {} }
-    #expect(spent < 100)
-  }
 }
 
 /// Collects numbers, from any thread.

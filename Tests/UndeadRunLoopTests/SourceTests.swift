@@ -65,19 +65,6 @@ private func highDuplicate(_ descriptor: Int32) -> Int32 {
     #expect(throws: RunLoopError.invalidated(item: "source")) { try loop.add(source, forMode: .default) }
   }
 
-  @Test func aWritableDescriptor() throws {
-    let loop = TrackedRunLoop()
-    let pipe = Pipe()
-    let calls = Counter()
-    let source = TrackedRunLoopSource(descriptor: pipe.writing, conditions: .writable) { source, _ in
-      calls.up()
-      source.invalidate()
-    }
-    try loop.add(source, forMode: .default)
-    #expect(loop.run(for: .seconds(10)) == .finished)
-    #expect(calls.count == 1)
-  }
-
   @Test func anotherThreadsWriteWakesTheLoop() throws {
     let thread = RunLoopThread(name: "pipe")
     defer { thread.stop() }
@@ -127,25 +114,6 @@ private func highDuplicate(_ descriptor: Int32) -> Int32 {
     #expect(loop.run(for: .seconds(1)) == .finished)
   }
 
-  @Test func signals() throws {
-    let loop = TrackedRunLoop()
-    let calls = Counter()
-    let source = TrackedRunLoopSource(signal: SIGWINCH) { _ in calls.up() }
-    let second = TrackedRunLoopSource(signal: SIGWINCH) { _ in calls.up() }
-    try loop.add(source, forMode: .default)
-    try loop.add(second, forMode: .default)
-    kill(getpid(), SIGWINCH)
-    #expect(eventually { loop.run(for: .milliseconds(1)) == .timedOut && calls.count == 2 })
-    source.invalidate()
-    second.invalidate()
-    for bad in [Int32(0), -1, SIGKILL, SIGSTOP, 1000] {
-      let source = TrackedRunLoopSource(signal: bad) { _ in }
-      #expect(throws: RunLoopError.unusableSignal(signal: bad, errno: EINVAL)) {
-        try loop.add(source, forMode: .default)
-      }
-    }
-  }
-
   @Test func signalledSourcesRunInTheirOrderAndCoalesce() throws {
     let test = TestLoop()
     let sources = [2, 1, 3].map { order in TrackedRunLoopSource(order: order) { _ in test.note("\(order)") } }
@@ -157,26 +125,6 @@ private func highDuplicate(_ descriptor: Int32) -> Int32 {
     #expect(throws: RunLoopError.belongsToAnotherLoop(item: "source", loop: "test")) {
       try other.loop.add(sources[0], forMode: .default)
     }
-  }
-
-  @Test func drivenByADispatchQueue() throws {
-    let loop = TrackedRunLoop(name: "driven")
-    let queue = DispatchQueue(label: "driver")
-    let driver = loop.drive(on: queue)
-    let ticks = Counter()
-    let timer = try loop.schedule(every: .seconds(0.002)) { _ in
-      dispatchPrecondition(condition: .onQueue(queue))
-      ticks.up()
-    }
-    #expect(eventually { ticks.count > 5 })
-    timer.invalidate()
-    let performed = Counter()
-    loop.perform { performed.up() }
-    #expect(eventually { performed.count == 1 })
-    let before = ticks.count
-    driver.cancel()
-    driver.cancel()
-    #expect(ticks.count == before)
   }
 
   @Test func aDrivenLoopMayAlsoBeRun() throws {

@@ -11,7 +11,7 @@ import Testing
       target.tick()
     }
     try test.loop.add(timer, forMode: .default)
-    #expect(timer.targetHolding == .weak)
+    #expect(timer.describedTarget?.holding == .weak)
     test.run(seconds: 0.1)
     target = nil
     #expect(deaths.count == 1)
@@ -97,7 +97,7 @@ import Testing
     try test.loop.add(timer, forMode: .default)
     test.run(seconds: 2.5)
     #expect(timer.firings == 2)
-    #expect(timer.targetHolding == .strong)
+    #expect(timer.describedTarget?.holding == .strong)
     #expect(test.loop.inspection().timers.first?.target?.type.hasSuffix("BlockCaller.Type") == true)
     #expect(test.loop.inspection().timers.first?.target?.type.contains("unknown") == false)
     timer.invalidate()

@@ -63,7 +63,7 @@ enum DueDates: CaseIterable {
 
     func insert() {
       let modes = Self.sets[number(0..<Self.sets.count)]
-      let timer = TrackedTimer(due: nextDate, period: 1000, flags: [], action: .none)
+      let timer = TrackedTimer(due: nextDate, period: 1000, flags: [], action: .block { _ in })
       timer.leeway = someLeeway
       let set = queue.set(modes)
       queue.insert(timer, Unmanaged.passRetained(timer), set: set)
@@ -167,7 +167,7 @@ enum DueDates: CaseIterable {
     var queue = TimerQueue()
     queue.prepare([[0]])
     let timers = (0..<20_000).map {
-      TrackedTimer(due: dates.due($0, now: 0, &random), period: 1000, flags: [], action: .none)
+      TrackedTimer(due: dates.due($0, now: 0, &random), period: 1000, flags: [], action: .block { _ in })
     }
     for timer in timers {
       queue.insert(timer, Unmanaged.passRetained(timer), set: 0)
@@ -195,7 +195,9 @@ enum DueDates: CaseIterable {
   @Test func aQueueThatWasLargeGivesItsMemoryBack() {
     var queue = TimerQueue()
     queue.prepare([[0]])
-    let timers = (0..<300_000).map { TrackedTimer(due: Int64($0 % 1000), period: 1000, flags: [], action: .none) }
+    let timers = (0..<300_000).map {
+      TrackedTimer(due: Int64($0 % 1000), period: 1000, flags: [], action: .block { _ in })
+    }
     for timer in timers {
       queue.insert(timer, Unmanaged.passRetained(timer), set: 0)
       queue.queue(timer)
@@ -216,7 +218,7 @@ enum DueDates: CaseIterable {
     var random = SeededGenerator(seed: 3)
     var queue = DueQueue()
     var slots = SlotTable()
-    let timer = TrackedTimer(due: 0, period: 1000, flags: [], action: .none)
+    let timer = TrackedTimer(due: 0, period: 1000, flags: [], action: .block { _ in })
     for index in 0..<20_000 {
       guard let slot = slots.take(Unmanaged.passUnretained(timer), set: 0) else { return #expect(Bool(false)) }
       let key = DueKey.make(sequence: UInt64(index + 1), slot: slot)

@@ -240,19 +240,6 @@ import Testing
     #expect(test.log.suffix(1) == ["tolerant@0.5"])
   }
 
-  @Test func toleranceSavesWakeUps() throws {
-    func wakeUps(tolerance: Duration) throws -> Int {
-      let test = TestLoop()
-      for index in 0..<100 {
-        let timer = try test.every(.microseconds(10_000 + index * 10), "tick")
-        timer.tolerance = tolerance
-      }
-      test.run(seconds: 1)
-      return test.loop.core.state.pointee.statistics.wakeUps
-    }
-    #expect(try wakeUps(tolerance: .milliseconds(5)) * 10 < wakeUps(tolerance: .zero))
-  }
-
   @Test func aBlockIsReleasedWhenItsTimerEnds() throws {
     let test = TestLoop()
     let deaths = Counter()

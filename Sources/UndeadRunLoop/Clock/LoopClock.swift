@@ -110,7 +110,7 @@ extension TrackedRunLoop {
     let timer = TrackedTimer(
       due: deadline, clock: clock, leeway: tolerance.map { max(0, Instants.nanoseconds($0)) } ?? 0
     ) { _ in sleep.finish() }
-    timer.makeExtras().onEnd { [identity] reason in
+    timer.makeExtras().ended = { [identity] reason in
       // A task that was cancelled has woken already.
       if reason != .fired { sleep.finish(.failure(RunLoopError.loopFinished(loop: identity.name))) }
     }

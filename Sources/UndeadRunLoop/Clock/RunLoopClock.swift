@@ -7,19 +7,19 @@ import FoundationEssentials
 /// safe to call from any thread, and never call a loop: it may hold its lock while it asks.
 public class RunLoopClock: @unchecked Sendable {
   /// `CLOCK_MONOTONIC`: never set, never goes backwards, does not count the time of a suspended machine.
-  public static let monotonic: RunLoopClock = MonotonicClock()
+  public static let monotonic: RunLoopClock = SystemClock(.monotonic)
 
   /// `CLOCK_BOOTTIME`: as the monotonic clock, but it counts the time in which the machine is suspended.
   ///
   /// What became due during a suspension fires when the machine goes on: the right clock for leases, tokens and whatever
   /// grows old while nobody is at work.
-  public static let boot: RunLoopClock = BootClock()
+  public static let boot: RunLoopClock = SystemClock(.boottime)
 
   /// `CLOCK_REALTIME`: the time of day, which the administrator or NTP may set.
   ///
   /// When it is set forward, what became due fires at once and missed ticks are skipped. When it is set back, one-shot
   /// timers keep their date, and repeating timers go on with their next tick at most one interval away.
-  public static let wall: RunLoopClock = WallClock()
+  public static let wall: RunLoopClock = SystemClock(.realtime)
 
   init() {}
 

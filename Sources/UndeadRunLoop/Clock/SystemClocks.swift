@@ -3,48 +3,31 @@ import CUndeadRunLoop
 import FoundationEssentials
 import Synchronization
 
-final class MonotonicClock: RunLoopClock, @unchecked Sendable {
-  private let dates = DateOffset(.monotonic)
+/// A clock of the kernel.
+final class SystemClock: RunLoopClock, @unchecked Sendable {
+  private let kernel: KernelClock
+  private let dates: DateOffset
 
-  override var now: Int64 { undead_loop_monotonic() }
+  init(_ kernel: KernelClock) {
+    self.kernel = kernel
+    dates = DateOffset(kernel)
+  }
 
-  override func date(at instant: Int64) -> Date { dates.date(at: instant) }
-
-  override func instant(at date: Date) -> Int64 { dates.instant(at: date) }
-
-  override var kernelClock: KernelClock? { .monotonic }
-
-  override func wait(until deadline: Int64) -> ClockWait { .sleep(from: now, until: deadline) }
-}
-
-final class BootClock: RunLoopClock, @unchecked Sendable {
-  private let dates = DateOffset(.boottime)
-
-  override var now: Int64 { undead_loop_boottime() }
+  override var now: Int64 { kernel.now }
 
   override func date(at instant: Int64) -> Date { dates.date(at: instant) }
 
   override func instant(at date: Date) -> Int64 { dates.instant(at: date) }
 
-  override var kernelClock: KernelClock? { .boottime }
+  override var kernelClock: KernelClock? { kernel }
 
-  /// The poll's own timeout stands still while the machine is suspended.
-  override func wait(until deadline: Int64) -> ClockWait { .alarm }
+  override func wait(until deadline: Int64) -> ClockWait {
+    // The poll's own timeout stands still while the machine is suspended.
+    kernel == .boottime ? .alarm : .sleep(from: now, until: deadline)
+  }
 }
 
-final class WallClock: RunLoopClock, @unchecked Sendable {
-  override var now: Int64 { undead_loop_realtime() }
-
-  override func date(at instant: Int64) -> Date { Instants.date(instant, after: .unixEpoch) }
-
-  override func instant(at date: Date) -> Int64 { Instants.nanoseconds(from: .unixEpoch, to: date) }
-
-  override var kernelClock: KernelClock? { .realtime }
-
-  override func wait(until deadline: Int64) -> ClockWait { .sleep(from: now, until: deadline) }
-}
-
-/// How far a clock that cannot be set lies behind the time of day.
+/// How far a clock lies behind the time of day.
 ///
 /// Two clocks cannot be read at once, and a thread may be interrupted in between. So the difference is kept as long as new
 /// readings do not contradict it: an instant that becomes a date and an instant again comes out as it went in.
@@ -69,6 +52,7 @@ private struct DateOffset: ~Copyable {
   }
 
   private var offset: Int64 {
+    if clock == .realtime { return 0 }
     let before = clock.now
     let realtime = undead_loop_realtime()
     let doubt = clock.now - before

@@ -64,7 +64,6 @@ extension TrackedTimer {
     case .method: if let action, let target { try TimerTarget.call(kept: action, target, self) }
     case .proxyMethod: if let action, let target { try callProxy(action, target) }
     case .held: if let target { try call(held: unsafeDowncast(target, to: TimerTarget.self)) }
-    case .idle: break
     }
   }
 

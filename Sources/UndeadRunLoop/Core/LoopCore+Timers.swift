@@ -27,19 +27,8 @@ extension TrackedTimer {
 }
 
 extension LoopCore {
-  enum AddOutcome {
-    case added
-    case alreadyThere
-    case refused(Refusal)
-  }
-  enum Refusal {
-    case finished, invalid
-    case otherLoop(UInt)
-    case full
-  }
-
   /// Puts a timer into `mode`.
-  func add(_ timer: TrackedTimer, mode: Int32) -> AddOutcome {
+  func add(_ timer: TrackedTimer, mode: Int32) -> Membership.Outcome {
     lock()
     defer { unlock() }
     if state.pointee.isFinished { return .refused(.finished) }
@@ -49,12 +38,12 @@ extension LoopCore {
         expected: TrackedTimer.Home.none, desired: bits, ordering: .sequentiallyConsistent)
       if claim.exchanged { break }
       if claim.original == bits { return addToAnotherMode(timer, mode: mode) }
-      if claim.original != TrackedTimer.Home.locked { return .refused(.otherLoop(claim.original)) }
+      if claim.original != TrackedTimer.Home.locked { return .refused(.elsewhere(claim.original)) }
       backOff.wait()
     }
     if timer.status.load(ordering: .sequentiallyConsistent) != TrackedTimer.Status.valid {
       timer.home.store(TrackedTimer.Home.none, ordering: .releasing)
-      return .refused(.invalid)
+      return .refused(.over)
     }
     return place(timer, inSet: modeSet(single: mode))
   }
@@ -62,7 +51,7 @@ extension LoopCore {
   /// Puts a timer that no other thread has seen yet into `mode`: there is nobody to compete with for its home.
   ///
   /// - Parameter isForeign: whether the calling thread is not the one that runs the loop.
-  func add(new timer: TrackedTimer, mode: Int32, isForeign: Bool) -> AddOutcome {
+  func add(new timer: TrackedTimer, mode: Int32, isForeign: Bool) -> Membership.Outcome {
     timer.home.store(bits, ordering: .releasing)
     if isForeign, inbox.push(timer, mode: mode) { return .added }
     lock()
@@ -107,7 +96,7 @@ extension LoopCore {
 
   /// Enters a timer that is at home here, and in no mode. The caller holds the lock.
   @inline(__always)
-  private func place(_ timer: TrackedTimer, inSet set: Int32) -> AddOutcome {
+  private func place(_ timer: TrackedTimer, inSet set: Int32) -> Membership.Outcome {
     if state.pointee.timers.isFull {
       timer.home.store(TrackedTimer.Home.none, ordering: .releasing)
       return .refused(.full)
@@ -166,8 +155,8 @@ extension LoopCore {
     return reference
   }
 
-  private func addToAnotherMode(_ timer: TrackedTimer, mode: Int32) -> AddOutcome {
-    if timer.status.load(ordering: .relaxed) != TrackedTimer.Status.valid { return .refused(.invalid) }
+  private func addToAnotherMode(_ timer: TrackedTimer, mode: Int32) -> Membership.Outcome {
+    if timer.status.load(ordering: .relaxed) != TrackedTimer.Status.valid { return .refused(.over) }
     // Removed during its own callback, and now added again.
     if timer.slot < 0 {
       timer.flags.remove(.owed)
@@ -180,7 +169,7 @@ extension LoopCore {
     let wanted = Set(present).union(expand(mode)).sorted()
     if wanted == present { return .alreadyThere }
     move(timer, to: wanted)
-    return .added
+    return .widened
   }
 
   /// Takes a timer out of `mode`. The caller releases what is returned.

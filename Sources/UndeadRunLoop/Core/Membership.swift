@@ -8,6 +8,26 @@ import Synchronization
 /// thread that made the word `locked` has it. An item is claimed and entered into its loop's tables while the loop's lock is
 /// held once: the end of the item comes before both, or after both.
 struct Membership: ~Copyable {
+  /// What became of an item that was to be put into a mode.
+  enum Outcome {
+    case added
+    /// It was in other modes of this loop.
+    case widened
+    case alreadyThere
+    case refused(Refusal)
+  }
+
+  enum Refusal {
+    /// The loop has ended.
+    case finished
+    /// The item has ended.
+    case over
+    /// It is in the loop with these bits. Its name is asked for without a lock: two of them are never held at a time.
+    case elsewhere(UInt)
+    case full
+    case unusable(descriptor: Int32, errno: Int32)
+  }
+
   private enum Word {
     static let none: UInt = 0
     static let locked: UInt = 1
@@ -16,31 +36,32 @@ struct Membership: ~Copyable {
     static let overLocked: UInt = 3
   }
 
-  enum Claim {
-    case claimed
-    case alreadyHere
-    case over
-    /// It is in the loop with these bits. Its name is asked for without a lock: two of them are never held at a time.
-    case elsewhere(UInt)
-  }
-
   private let word = Atomic<UInt>(Word.none)
 
   var isOver: Bool { Self.isOver(word.load(ordering: .acquiring)) }
 
   private static func isOver(_ bits: UInt) -> Bool { bits == Word.over || bits == Word.overLocked }
 
-  /// Makes the item one of `core`'s. The caller holds that lock.
-  borrowing func claim(for core: LoopCore) -> Claim {
+  /// Makes the item one of `core`'s, whose lock the caller holds. Claim and entry are one: nobody can end the item in between.
+  ///
+  /// - Parameters:
+  ///   - enter: enters an item that was in no loop. Returns why it cannot, nil if it did.
+  ///   - widen: puts one that is in the loop into more modes. Returns whether one was new.
+  borrowing func join(_ core: LoopCore, enter: () -> Refusal?, widen: () -> Bool) -> Outcome {
+    if core.state.pointee.isFinished { return .refused(.finished) }
     var backOff = BackOff()
     while true {
       let claim = word.compareExchange(expected: Word.none, desired: core.bits, ordering: .acquiringAndReleasing)
-      if claim.exchanged { return .claimed }
+      if claim.exchanged {
+        guard let refusal = enter() else { return .added }
+        leave()
+        return .refused(refusal)
+      }
       switch claim.original {
-      case core.bits: return .alreadyHere
-      case Word.over, Word.overLocked: return .over
+      case core.bits: return widen() ? .widened : .alreadyThere
+      case Word.over, Word.overLocked: return .refused(.over)
       case Word.locked: backOff.wait()
-      default: return .elsewhere(claim.original)
+      default: return .refused(.elsewhere(claim.original))
       }
     }
   }

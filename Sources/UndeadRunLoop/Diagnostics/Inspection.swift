@@ -119,12 +119,16 @@ extension TrackedRunLoop {
   /// Looks at this loop.
   package func inspection() -> RunLoopInspection.Loop {
     let now = clock.now
-    let (snapshots, loop) = core.withLock {
-      (core.state.pointee.timers.all.map { TimerSnapshot($0, of: core, now: now) }, core.inspectionWithoutTimers())
+    // Released without the lock: to look at a weak target may end its life, and with it run its `deinit`.
+    var borrowed: [Any] = []
+    let (timers, loop) = core.withLock {
+      let timers = core.state.pointee.timers.all.map { timer in
+        borrowed.append(timer)
+        return RunLoopInspection.Timer(timer, of: core, now: now, &borrowed)
+      }
+      return (timers, core.inspectionWithoutTimers())
     }
-    // Outside of the lock: looking at a weak target may end its life, and with it run its `deinit`.
-    return loop.completed(
-      by: identity, owner: owner, timers: snapshots.map { $0.inspection(living: $0.target?.living) })
+    return loop.completed(by: identity, owner: owner, timers: timers)
   }
 }
 
@@ -172,45 +176,29 @@ extension LoopCore {
   }
 }
 
-/// What is read of a timer under the lock.
-struct TimerSnapshot {
-  let timer: TrackedTimer
-  let modes: [Int32]
-  let dueIn: Int64
-  let tolerance: Int64
-  let interval: Int64
-  let fires: UInt64
-  let missed: UInt64
-  let last: UInt32
-  let worst: UInt32
-  let target: TimerTarget?
-
+extension RunLoopInspection.Timer {
   /// The caller holds the lock of the loop that the timer is in.
-  init(_ timer: TrackedTimer, of core: LoopCore, now: Int64) {
-    self.timer = timer
-    modes = core.state.pointee.timers.modes(of: timer)
-    dueIn = Instants.subtract(timer.due, now)
-    tolerance = timer.leeway
-    interval = timer.flags.contains(.repeats) ? timer.period : 0
-    fires = timer.fireCount
-    missed = timer.missedCount
-    last = timer.latestMicroseconds
-    worst = timer.worstMicroseconds
-    target = timer.describedTarget
-  }
-
-  /// - Parameter living: the target, nil if it is gone.
-  func inspection(living: AnyObject?) -> RunLoopInspection.Timer {
+  ///
+  /// - Parameter borrowed: receives what is not the caller's, to be released without the lock.
+  init(_ timer: TrackedTimer, of core: LoopCore, now: Int64, _ borrowed: inout [Any]) {
     let secondsPerMicrosecond = 1e-6
-    return RunLoopInspection.Timer(
-      name: timer.name, modes: modes.map(ModeTable.name).sorted(), interval: Instants.seconds(interval),
-      tolerance: Instants.seconds(tolerance), dueIn: Instants.seconds(dueIn),
-      fires: Int(clamping: fires), missed: Int(clamping: missed), lastLateness: Double(last) * secondsPerMicrosecond,
-      worstLateness: Double(worst) * secondsPerMicrosecond,
-      target: target.map {
-        .init(type: $0.typeName, selector: $0.selector, holding: $0.holding, isAlive: living != nil)
-      },
-      userInfoType: timer.userInfo.map { Diagnostics.typeName(type(of: $0)) })
+    let living = timer.describedTarget?.living
+    if let living { borrowed.append(living) }
+    name = timer.name
+    modes = core.state.pointee.timers.modes(of: timer).map(ModeTable.name).sorted()
+    interval = timer.flags.contains(.repeats) ? Instants.seconds(timer.period) : 0
+    tolerance = Instants.seconds(timer.leeway)
+    dueIn = Instants.seconds(Instants.subtract(timer.due, now))
+    fires = Int(clamping: timer.fireCount)
+    missed = Int(clamping: timer.missedCount)
+    lastLateness = Double(timer.latestMicroseconds) * secondsPerMicrosecond
+    worstLateness = Double(timer.worstMicroseconds) * secondsPerMicrosecond
+    target = timer.describedTarget.map {
+      .init(type: $0.typeName, selector: $0.selector, holding: $0.holding, isAlive: living != nil)
+    }
+    let info = timer.userInfo
+    if let info { borrowed.append(info) }
+    userInfoType = info.map { Diagnostics.typeName(type(of: $0)) }
   }
 }
 #endif

@@ -38,9 +38,6 @@ public enum RunLoopDiagnostics {
   /// Switches diagnostics off and forgets what was collected.
   public static func disable() { Diagnostics.disable() }
 
-  /// Whether they are switched on.
-  static var isEnabled: Bool { Diagnostics.isWanted }
-
   /// What was noticed since they were switched on; the newest thousand, oldest first.
   public static var collected: [RunLoopDiagnostic] { Diagnostics.collected }
 

@@ -23,7 +23,7 @@ struct FactsSource {
   private var untold = 0
   private var busy: [String] = []
   /// What weak references gave; released when no lock is held.
-  private var borrowed: [AnyObject] = []
+  private var borrowed: [Any] = []
 
   private init(_ facts: OpaquePointer, _ instrument: undead_instrument) {
     self.facts = facts
@@ -57,10 +57,7 @@ struct FactsSource {
       guard loop.isAlive else { return nil }
       var timers: [RunLoopInspection.Timer] = []
       source.tellItems(of: loop) { source, timer in
-        let snapshot = TimerSnapshot(timer, of: loop.core, now: now)
-        let living = snapshot.target?.living
-        if let living { source.borrowed.append(living) }
-        timers.append(snapshot.inspection(living: living))
+        timers.append(.init(timer, of: loop.core, now: now, &source.borrowed))
       }
       return (loop.core.inspectionWithoutTimers(), timers)
     }

@@ -14,24 +14,27 @@ extension TrackedRunLoop {
   @discardableResult
   public func add(_ timer: TrackedTimer, forMode mode: Mode = .default) throws(RunLoopError) -> Bool {
     if Diagnostics.isOn { Diagnostics.willSchedule(timer) }
-    switch core.add(timer, mode: mode.index) {
-    case .added: return true
-    case .alreadyThere: return false
-    case .refused(let refusal):
-      let error = error(for: refusal, timer)
+    do {
+      return try isNew(core.add(timer, mode: mode.index), timer.reportName)
+    } catch {
       Diagnostics.report(.timerRefused, "\(error)", loop: name, timer: timer)
       throw error
     }
   }
 
-  private func error(for refusal: LoopCore.Refusal, _ timer: TrackedTimer) -> RunLoopError {
-    switch refusal {
-    case .finished: .loopFinished(loop: name)
-    case .invalid: .invalidated(item: timer.reportName)
-    case .full: .tooManyTimers(limit: DueKey.slotLimit)
-    case .otherLoop(let bits):
-      .belongsToAnotherLoop(
-        item: timer.reportName, loop: LoopCore(bits: bits)?.name ?? "")
+  /// Whether an item is in a mode in which it was not before.
+  ///
+  /// - Throws: why it was refused.
+  func isNew(_ outcome: Membership.Outcome, _ item: @autoclosure () -> String) throws(RunLoopError) -> Bool {
+    switch outcome {
+    case .added, .widened: return true
+    case .alreadyThere: return false
+    case .refused(.finished): throw .loopFinished(loop: name)
+    case .refused(.over): throw .invalidated(item: item())
+    case .refused(.full): throw .tooManyTimers(limit: DueKey.slotLimit)
+    case .refused(.unusable(let descriptor, let error)): throw .unusableDescriptor(descriptor: descriptor, errno: error)
+    case .refused(.elsewhere(let bits)):
+      throw .belongsToAnotherLoop(item: item(), loop: LoopCore(bits: bits)?.name ?? "")
     }
   }
 

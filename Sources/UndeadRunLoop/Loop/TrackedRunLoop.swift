@@ -43,7 +43,7 @@ public final class TrackedRunLoop: Sendable {
       state.pointee.isFinished = false
       state.pointee.takesJobs = true
       state.pointee.clock = clock
-      state.pointee.clockIsMonotonic = clock is MonotonicClock
+      state.pointee.clockIsMonotonic = clock === RunLoopClock.monotonic
       state.pointee.statistics = LoopStatistics()
       state.pointee.owner = 0
       // The state may come from a loop with another clock.

@@ -30,24 +30,16 @@ extension TrackedRunLoop {
   /// - Throws: `RunLoopError.invalidated`, `.belongsToAnotherLoop`, or `.loopFinished`.
   @discardableResult
   public func add(_ observer: TrackedRunLoopObserver, forMode mode: Mode = .default) throws(RunLoopError) -> Bool {
-    var other: LoopCore?
-    let outcome = core.withLock { () -> Result<Bool, RunLoopError> in
-      if core.state.pointee.isFinished { return .failure(.loopFinished(loop: name)) }
+    let outcome = core.withLock { () -> Membership.Outcome in
       let modes = core.expand(mode.index)
-      switch observer.membership.claim(for: core) {
-      case .claimed:
+      return observer.membership.join(core) {
         observer.number = core.state.pointee.observers.insert(observer, modes: modes)
-        return .success(true)
-      case .alreadyHere: return .success(core.state.pointee.observers.add(observer.number, to: modes))
-      case .over: return .failure(.invalidated(item: "observer"))
-      case .elsewhere(let bits):
-        other = LoopCore(bits: bits)
-        return .success(false)
+        return nil
+      } widen: {
+        core.state.pointee.observers.add(observer.number, to: modes)
       }
     }
-    // Its name is asked for without the lock of this one.
-    if let other { throw .belongsToAnotherLoop(item: "observer", loop: other.name) }
-    return try outcome.get()
+    return try isNew(outcome, "observer")
   }
 
   /// Takes an observer out of a mode.

@@ -138,34 +138,22 @@ extension SourceTable.Record {
 }
 
 extension LoopCore {
-  fileprivate enum AddedSource {
-    case added, widened, alreadyThere
-    case refused(errno: Int32)
-    case finished, over
-    case elsewhere(UInt)
-  }
-
-  /// Puts a source into a mode. Claim and entry are one: nobody can end the source in between.
-  fileprivate func add(_ source: TrackedRunLoopSource, descriptor: Int32?, mode: Int32) -> AddedSource {
-    if state.pointee.isFinished { return .finished }
+  /// Puts a source into a mode. The caller holds the lock.
+  fileprivate func add(_ source: TrackedRunLoopSource, descriptor: Int32?, mode: Int32) -> Membership.Outcome {
     let modes = expand(mode)
-    switch source.membership.claim(for: self) {
-    case .over: return .over
-    case .elsewhere(let bits): return .elsewhere(bits)
-    case .alreadyHere:
-      guard state.pointee.sources.add(source.number, to: modes) else { return .alreadyThere }
-      if let descriptor = state.pointee.sources.descriptor(of: source.number) { syncPolled(descriptor: descriptor) }
-      state.pointee.sleep.noteWork()
-      return .widened
-    case .claimed:
+    let outcome = source.membership.join(self) {
       let error = insert(source, descriptor: descriptor, modes: modes)
-      if error != 0 {
-        source.membership.leave()
-        return .refused(errno: error)
-      }
-      state.pointee.sleep.noteWork()
-      return .added
+      return error == 0 ? nil : .unusable(descriptor: descriptor ?? -1, errno: error)
+    } widen: {
+      guard state.pointee.sources.add(source.number, to: modes) else { return false }
+      if let descriptor = state.pointee.sources.descriptor(of: source.number) { syncPolled(descriptor: descriptor) }
+      return true
     }
+    switch outcome {
+    case .added, .widened: state.pointee.sleep.noteWork()
+    case .alreadyThere, .refused: break
+    }
+    return outcome
   }
 }
 
@@ -182,15 +170,7 @@ extension TrackedRunLoop {
     if case .added = outcome { return true }
     // The source has not got this one.
     if case .signal(let signal, _) = source.kind, let descriptor { undead_loop_signal_close(signal, descriptor) }
-    switch outcome {
-    case .added, .widened: return true
-    case .alreadyThere: return false
-    case .refused(let error): throw .unusableDescriptor(descriptor: descriptor ?? -1, errno: error)
-    case .finished: throw .loopFinished(loop: name)
-    case .over: throw .invalidated(item: "source")
-    case .elsewhere(let bits):
-      throw .belongsToAnotherLoop(item: "source", loop: LoopCore(bits: bits)?.name ?? "")
-    }
+    return try isNew(outcome, "source")
   }
 
   /// Takes a source out of a mode; out of its last one, it may be added to another loop.

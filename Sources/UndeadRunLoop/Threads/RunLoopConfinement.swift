@@ -31,7 +31,7 @@ extension TrackedRunLoop {
   public func confine(_ body: sending @escaping (borrowing RunLoopConfinement) -> Void) -> Bool {
     // Not held: the loop would keep itself alive if nobody ran it. Whoever calls the block runs the loop, and so has it.
     core.enqueue(
-      .block({ [unowned(unsafe) self] in body(RunLoopConfinement(self)) }, nil), mode: ModeTable.commonMode)
+      .block({ [unowned(unsafe) self] in body(RunLoopConfinement(self)) }, nil), modes: [.common])
   }
 }
 #endif

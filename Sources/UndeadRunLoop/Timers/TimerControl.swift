@@ -188,13 +188,18 @@ enum TimerEnd: Sendable {
 }
 
 /// What few timers have, kept out of the many.
+@dynamicMemberLookup
 final class TimerExtras: Sendable {
-  private struct State {
+  struct State {
     var name = ""
+    /// The name of the action of a target that is held strongly.
     var selector = ""
     var error: (any Error)?
-    var clock: (RunLoopClock)?
+    /// The clock of the loop that the timer left, nil if that was the monotonic one.
+    var clock: RunLoopClock?
+    /// When a date was set that had passed by then.
     var datedAt = Int64.min
+    /// Called once when the timer ends, without a lock, by the thread that ends it.
     var ended: (@Sendable (TimerEnd) -> Void)?
   }
   private let state = Locked(State())
@@ -203,30 +208,9 @@ final class TimerExtras: Sendable {
   /// The display link whose frames the timer counts. It holds the timer; known before the timer is scheduled.
   @exclusivity(unchecked) nonisolated(unsafe) var displayLink: Unmanaged<TrackedDisplayLink>?
 
-  var name: String {
-    get { state.withLock { $0.name } }
-    set { state.withLock { $0.name = newValue } }
-  }
-  /// The name of the action of a target that is held strongly.
-  var selector: String {
-    get { state.withLock { $0.selector } }
-    set { state.withLock { $0.selector = newValue } }
-  }
-  var error: (any Error)? {
-    get { state.withLock { $0.error } }
-    set { state.withLock { $0.error = newValue } }
-  }
-
-  /// The clock of the loop that the timer left, nil if that was the monotonic one.
-  var clock: (RunLoopClock)? {
-    get { state.withLock { $0.clock } }
-    set { state.withLock { $0.clock = newValue } }
-  }
-
-  /// When a date was set that had passed by then.
-  var datedAt: Int64 {
-    get { state.withLock { $0.datedAt } }
-    set { state.withLock { $0.datedAt = newValue } }
+  subscript<Value>(dynamicMember path: WritableKeyPath<State, Value>) -> Value {
+    get { state.withLock { $0[keyPath: path] } }
+    set { state.withLock { $0[keyPath: path] = newValue } }
   }
 
   func readUserInfo() -> (any Sendable)? { state.withLock { _ in userInfo } }
@@ -239,9 +223,6 @@ final class TimerExtras: Sendable {
     }
     withExtendedLifetime(old) {}
   }
-
-  /// Called once when the timer ends, without a lock, by the thread that ends it.
-  func onEnd(_ hook: @escaping @Sendable (TimerEnd) -> Void) { state.withLock { $0.ended = hook } }
 
   /// The timer ended, or its loop did.
   func end(_ reason: TimerEnd) {
@@ -340,11 +321,6 @@ extension TrackedTimer {
 
   /// The error that the callback threw, which ended the timer.
   public var error: (any Error)? { extras.load()?.error }
-
-  /// How the timer holds its target, nil if it calls a block.
-  var targetHolding: TargetHolding? {
-    withHome { _ in describedTarget?.holding }
-  }
 
   var reportName: String {
     let kind = extras.load()?.displayLink == nil ? "timer" : "display link"

@@ -57,15 +57,27 @@ class TimerTarget {
 
   enum Outcome { case called, targetGone, freedTarget }
 
+  let holding: TargetHolding
   let selector: String
+  private let method: Method
 
-  init(selector: String) { self.selector = selector }
+  init(_ holding: TargetHolding, _ selector: String, _ method: @escaping Method) {
+    self.holding = holding
+    self.selector = selector
+    self.method = method
+  }
 
-  func call(_ timer: TrackedTimer) throws -> Outcome { fatalError("TimerTarget is abstract") }
-  var holding: TargetHolding { fatalError("TimerTarget is abstract") }
+  final func call(_ timer: TrackedTimer) throws -> Outcome {
+    guard let receiver else { return holding == .unretained ? .freedTarget : .targetGone }
+    try method(receiver, timer)
+    return .called
+  }
+
+  /// What the method is called with, nil if that is gone.
+  var receiver: AnyObject? { fatalError("TimerTarget is abstract") }
   var typeName: String { fatalError("TimerTarget is abstract") }
-  /// The object that would be called, nil if it is gone.
-  var living: AnyObject? { fatalError("TimerTarget is abstract") }
+  /// The object that would be called in the end, nil if it is gone.
+  var living: AnyObject? { receiver }
   final var isAlive: Bool { living != nil }
   /// Address of the target, 0 if it is gone.
   var address: UInt { fatalError("TimerTarget is abstract") }
@@ -78,20 +90,13 @@ class TimerTarget {
 
 final class StrongTarget: TimerTarget {
   private let target: AnyObject
-  private let method: Method
 
   init(_ target: AnyObject, _ selector: String, _ method: @escaping Method) {
     self.target = target
-    self.method = method
-    super.init(selector: selector)
+    super.init(.strong, selector, method)
   }
 
-  override func call(_ timer: TrackedTimer) throws -> Outcome {
-    if ProxyTypes.isProxy(target), !isAlive { return .targetGone }
-    try method(target, timer)
-    return .called
-  }
-  override var holding: TargetHolding { .strong }
+  override var receiver: AnyObject? { ProxyTypes.isProxy(target) && !isAlive ? nil : target }
   override var typeName: String { Diagnostics.typeName(of: target) }
   override var living: AnyObject? { Self.living(target) }
   override var address: UInt { UInt(bitPattern: ObjectIdentifier(target)) }
@@ -100,23 +105,15 @@ final class StrongTarget: TimerTarget {
 final class WeakTarget: TimerTarget {
   private weak var target: AnyObject?
   private let type: AnyClass
-  private let method: Method
 
   init(_ target: AnyObject, _ selector: String, _ method: @escaping Method) {
     self.target = target
     type = Swift.type(of: target)
-    self.method = method
-    super.init(selector: selector)
+    super.init(.weak, selector, method)
   }
 
-  override func call(_ timer: TrackedTimer) throws -> Outcome {
-    guard let target else { return .targetGone }
-    try method(target, timer)
-    return .called
-  }
-  override var holding: TargetHolding { .weak }
+  override var receiver: AnyObject? { target }
   override var typeName: String { target.map(Diagnostics.typeName(of:)) ?? Diagnostics.typeName(type) }
-  override var living: AnyObject? { target }
   override var address: UInt { target.map { UInt(bitPattern: ObjectIdentifier($0)) } ?? 0 }
 }
 
@@ -126,52 +123,34 @@ final class UnretainedTarget: TimerTarget {
   /// A plain pointer here would look like a strong reference to a scan of memory.
   private let hidden: HiddenReference<AnyObject>
   private unowned let target: AnyObject
-  private let method: Method
   private let name: String
 
   init(_ target: AnyObject, _ selector: String, _ method: @escaping Method) {
     hidden = HiddenReference(target)
     self.target = target
-    self.method = method
     name = Diagnostics.typeName(of: target)
-    super.init(selector: selector)
+    super.init(.unretained, selector, method)
   }
 
-  /// The target, if it is alive.
-  private func retained() -> AnyObject? {
+  override var receiver: AnyObject? {
     let reference = hidden.unmanaged
     return undead_loop_try_retain(reference.toOpaque()) ? reference.takeRetainedValue() : nil
   }
-
-  override func call(_ timer: TrackedTimer) throws -> Outcome {
-    guard let target = retained() else { return .freedTarget }
-    try method(target, timer)
-    return .called
-  }
-  override var holding: TargetHolding { .unretained }
   override var typeName: String { name }
-  override var living: AnyObject? { retained() }
   override var address: UInt { hidden.address }
 }
 
 /// A type as the target: it never dies.
 final class TypeTarget: TimerTarget {
   private let type: Any.Type
-  private let method: (TrackedTimer) throws -> Void
 
-  init(_ type: Any.Type, _ selector: String, _ method: @escaping (TrackedTimer) throws -> Void) {
+  init(_ type: Any.Type, _ selector: String, _ method: @escaping Method) {
     self.type = type
-    self.method = method
-    super.init(selector: selector)
+    super.init(.strong, selector, method)
   }
 
-  override func call(_ timer: TrackedTimer) throws -> Outcome {
-    try method(timer)
-    return .called
-  }
-  override var holding: TargetHolding { .strong }
+  override var receiver: AnyObject? { self }
   override var typeName: String { Diagnostics.typeName(type) + ".Type" }
-  override var living: AnyObject? { self }
   override var address: UInt { UInt(bitPattern: ObjectIdentifier(type)) }
 }
 
@@ -187,7 +166,7 @@ extension TrackedTimer {
   ) throws(RunLoopError) {
     self.init(
       interval: try Instants.nanoseconds(of: interval), repeats: repeats,
-      action: .target(TypeTarget(type, selector) { timer in try action(type, timer) }))
+      action: .target(TypeTarget(type, selector) { _, timer in try action(type, timer) }))
     if userInfo != nil { makeExtras().setUserInfo(userInfo) }
   }
 
@@ -218,7 +197,6 @@ extension TrackedTimer {
 
 /// What stands for another object and may outlive it.
 protocol TargetForwarding: AnyObject {
-  var isTargetAlive: Bool { get }
   var livingTarget: AnyObject? { get }
 }
 

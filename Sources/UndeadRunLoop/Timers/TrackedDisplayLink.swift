@@ -198,7 +198,7 @@ public final class TrackedDisplayLink: Sendable {
       interval: Int64(1e9) / Int64(rate), repeats: true,
       action: .block { [self] timer in frame(due: timer.withHome { _ in timer.due }) })
     timer.makeExtras().displayLink = Unmanaged.passUnretained(self)
-    timer.makeExtras().onEnd { [weak self] reason in if reason == .loopEnded { self?.leave() } }
+    timer.makeExtras().ended = { [weak self] reason in if reason == .loopEnded { self?.leave() } }
     return timer
   }
 

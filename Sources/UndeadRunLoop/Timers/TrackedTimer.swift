@@ -23,7 +23,6 @@ public final class TrackedTimer: Sendable {
 
   /// What a timer is made with. It is kept as what `kind` says, which takes less.
   enum Action {
-    case none
     case block(Callback)
     /// Called with a target that the timer holds strongly.
     case method(TimerTarget.Method)
@@ -32,7 +31,6 @@ public final class TrackedTimer: Sendable {
   }
 
   enum Kind: UInt8 {
-    case idle
     /// `action` is called.
     case block
     /// `action` is a method, called with `target`.
@@ -104,7 +102,7 @@ public final class TrackedTimer: Sendable {
     static let locked: UInt = 1
   }
 
-  /// `due` is an instant of `MonotonicClock` until the timer is added to a loop that lives by another clock; out of that
+  /// `due` is an instant of the monotonic clock until the timer is added to a loop that lives by another clock; out of that
   /// loop again, it remains one of the loop's clock.
   init(
     due: Int64, period: Int64, flags: Flags, action: consuming Action, target: consuming AnyObject? = nil,
@@ -114,9 +112,6 @@ public final class TrackedTimer: Sendable {
     self.period = period
     self.flags = flags
     switch consume action {
-    case .none:
-      kind = .idle
-      self.target = nil
     case .block(let block):
       kind = .block
       self.action = Kept(action: block)

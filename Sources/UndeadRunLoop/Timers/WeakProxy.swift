@@ -16,9 +16,6 @@ extension WeakProxying {
     return try body(target)
   }
 
-  /// Whether the target is alive.
-  var isTargetAlive: Bool { target != nil }
-
   var livingTarget: AnyObject? { target }
 }
 
@@ -96,13 +93,6 @@ public final class TransparentWeakProxy<Target: AnyObject>: WeakProxying {
       type = _getSuperclass(candidate)
     }
     return false
-  }
-
-  /// Whether `object` is the target, or a proxy of it.
-  func isEqual(to object: AnyObject) -> Bool {
-    if let proxy = object as? any IdentityForwarding { return proxy.targetIdentity == identity }
-    let isAlive = (target as? any TargetForwarding)?.isTargetAlive ?? (target != nil)
-    return isAlive && ObjectIdentifier(object) == identity
   }
 }
 

@@ -41,7 +41,7 @@ public final class WeakTimer: Sendable {
   /// - Parameters:
   ///   - interval: the time until it fires, and between fires if it repeats.
   ///   - target: held weakly.
-  ///   - userInfo: kept for the callback, which reads it from the timer; released when the timer ends.
+  ///   - userInfo: as of a timer on a queue.
   ///   - repeats: true to fire until it is invalidated, false to fire once.
   ///   - loop: keeps the timer while it is scheduled.
   ///   - mode: the mode in which the action runs.
@@ -193,7 +193,7 @@ extension WeakTimer {
     /// The timer, and what it runs by.
     func take(_ timer: WeakTimer, _ engine: TrackedTimer) {
       self.timer = timer
-      engine.makeExtras().onEnd { [self, unowned engine] reason in
+      engine.makeExtras().ended = { [self, unowned engine] reason in
         // It cannot go to another loop.
         if reason == .loopEnded { engine.invalidate() }
         letGo()

@@ -169,7 +169,7 @@ class Checks:
         self.count += 1
         if not is_right:
             self.failures.append(f"{what}: {seen}" if seen != "" else what)
-            print(f"test-page: FAILED {self.failures[-1]}", flush=True)
+            print(f"page: FAILED {self.failures[-1]}", flush=True)
 
 
 # The contrast of a text with what is behind it, as WCAG 2 counts it.
@@ -215,7 +215,7 @@ def check_any(browser, checks, path, shots):
     browser.media()
     browser.size(1280, 900)
     seconds = browser.open(path)
-    print(f"test-page: {name}: {os.path.getsize(path) // 1024} KB, usable after {seconds * 1000:.0f} ms")
+    print(f"page: {name}: {os.path.getsize(path) // 1024} KB, usable after {seconds * 1000:.0f} ms")
     checks.expect(not browser.problems(), f"{name}: problems", browser.problems())
     checks.expect(seconds < 3, f"{name}: is usable within 3 s", seconds)
 
@@ -428,7 +428,7 @@ def main():
                 check_heap(browser, checks, path, shots)
     finally:
         browser.close()
-    print(f"test-page: {checks.count} checks, {len(checks.failures)} failed")
+    print(f"page: {checks.count} checks, {len(checks.failures)} failed")
     sys.exit(1 if checks.failures else 0)
 
 

@@ -28,7 +28,7 @@ def expect(truth, what):
     global failures
     if not truth:
         failures += 1
-        print(f"test-formats: FAILED {what}", file=sys.stderr)
+        print(f"formats: FAILED {what}", file=sys.stderr)
 
 
 def sarif_schema(path):
@@ -40,7 +40,7 @@ def sarif_schema(path):
         text = open(file, encoding="utf-8").read()
         if '"Static Analysis Results Format (SARIF) Version 2.1.0 JSON Schema"' in text:
             return json.loads(text)
-    raise SystemExit("test-formats: the schema store has no schema of SARIF 2.1.0; name one with --sarif-schema")
+    raise SystemExit("formats: the schema store has no schema of SARIF 2.1.0; name one with --sarif-schema")
 
 
 def check_sarif(path, schema):
@@ -75,7 +75,7 @@ def check_sarif(path, schema):
             expect(known["fullyQualifiedName"] == name["fullyQualifiedName"], f"{path}: a name's index is wrong")
     read = sarif.loader.load_sarif_file(path)
     expect(read.get_result_count() == len(run["results"]), f"{path}: sarif-tools reads another number of results")
-    print(f"test-formats: {path}: {read.get_result_count()} results of {len(rules)} rules")
+    print(f"formats: {path}: {read.get_result_count()} results of {len(rules)} rules")
 
 
 def check_junit(path, schema):
@@ -90,7 +90,7 @@ def check_junit(path, schema):
         bare = re.sub(r'(<testcase [^>]*?) file="[^"]*"(?: line="\d+")?', r"\1", text)
         for error in schema.iter_errors(bare):
             expect(False, f"{path}: {error.path}: {error.reason}")
-    print(f"test-formats: {path}: {len(cases)} test cases, {len(failed)} failed")
+    print(f"formats: {path}: {len(cases)} test cases, {len(failed)} failed")
 
 
 def check_gitlab(path):
@@ -104,7 +104,7 @@ def check_gitlab(path):
             f"{path}: {issue}",
         )
     expect(len({issue["fingerprint"] for issue in issues}) == len(issues), f"{path}: a fingerprint comes twice")
-    print(f"test-formats: {path}: {len(issues)} issues")
+    print(f"formats: {path}: {len(issues)} issues")
 
 
 def check_markdown(path):
@@ -121,7 +121,7 @@ def check_markdown(path):
     told = {child.type for child in inside if child.type != "code_inline" or len(child.content) != 1}
     expect(told <= {"text", "softbreak", "strong_open", "strong_close", "text_special"}, f"{path}: {told}")
     expect(kinds.count("fence") == len(html) // 2, f"{path}: {kinds.count('fence')} blocks, {len(html)} of HTML")
-    print(f"test-formats: {path}: {rows} rows")
+    print(f"formats: {path}: {rows} rows")
 
 
 def check_commands(path):
@@ -132,7 +132,7 @@ def check_commands(path):
     expect(all(form.match(line) for line in commands), f"{path}: a command that the runner does not read")
     expect(len(commands) <= 10, f"{path}: {len(commands)} commands, of which GitHub drops some")
     expect(len(lines) == len(commands) + 1 and lines[-1].startswith("undead: "), f"{path}: a line that is no command")
-    print(f"test-formats: {path}: {len(commands)} commands")
+    print(f"formats: {path}: {len(commands)} commands")
 
 
 def check_recipe(path):
@@ -153,7 +153,7 @@ def check_recipe(path):
         bare = re.sub(r"\$\{\{.*?\}\}", "x", script)
         parsed = subprocess.run(["bash", "-n"], input=bare, text=True, capture_output=True)
         expect(parsed.returncode == 0, f"{path}: {parsed.stderr}")
-    print(f"test-formats: {path}: {len(scripts)} scripts")
+    print(f"formats: {path}: {len(scripts)} scripts")
 
 
 def main():
@@ -180,7 +180,7 @@ def main():
             check_recipe(path)
         else:
             expect(False, f"{path}: an ending that says no form")
-    print(f"test-formats: {'every reader was content' if failures == 0 else f'{failures} failed'}")
+    print(f"formats: {'every reader was content' if failures == 0 else f'{failures} failed'}")
     return 1 if failures else 0
 
 

@@ -164,8 +164,8 @@ private func wakeUps(of loop: TrackedRunLoop) -> Int {
     }
     let loops: [Loop]
   }
-  let json = try? TrackedRunLoop.inspect().json()
-  let seen = json.flatMap { try? JSONDecoder().decode(Inspection.self, from: Data($0.utf8)) }
+  let json = try? JSONEncoder().encode(TrackedRunLoop.inspect())
+  let seen = json.flatMap { try? JSONDecoder().decode(Inspection.self, from: $0) }
   return seen?.loops.first { $0.name == loop.name }?.wakeUps ?? 0
 }
 
