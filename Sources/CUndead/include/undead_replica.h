@@ -17,6 +17,7 @@ typedef struct {
 #define UNDEAD_REPLICA_CORE 2u          // made from a core file
 #define UNDEAD_REPLICA_SUSPECTS 4u      // else only tasks and timers of deallocated owners are looked for
 #define UNDEAD_REPLICA_COMPLETE 16u     // memory that copies of a process do not get (MADV_DONTFORK, MADV_WIPEONFORK) was put there
+#define UNDEAD_REPLICA_CENSUS 64u       // only the blocks are counted, by type
 #define UNDEAD_REPLICA_THREADS 32u      // no filter of system calls keeps it from having threads
 #define UNDEAD_REPLICA_HELD_KNOWN 8u    // `held` is all that the kernel holds for the program
 

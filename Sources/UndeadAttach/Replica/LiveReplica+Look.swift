@@ -8,13 +8,16 @@ extension LiveReplica {
   ///
   /// - Parameters:
   ///   - library: the path of the instrument.
+  ///   - wantsCensus: true for nothing but the number of blocks of each type.
   ///   - wantsSuspects: false if only those that tasks have are of interest.
   ///   - limit: in seconds, for the work in the copy.
   package static func look(
-    at pid: pid_t, library: String, wantsHeap: Bool, wantsSuspects: Bool = true, limit: Double
+    at pid: pid_t, library: String, wantsHeap: Bool, wantsCensus: Bool = false, wantsSuspects: Bool = true,
+    limit: Double
   ) throws(AttachError) -> ReplicaFile {
     var request = ReplicaRequest()
     request.wantsHeap = wantsHeap
+    request.wantsCensus = wantsCensus
     request.wantsSuspects = wantsSuspects
     request.limit = limit
     var attempt = 1

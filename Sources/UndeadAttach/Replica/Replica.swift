@@ -31,6 +31,8 @@ package struct ReplicaThread {
 /// What the library is asked for in a replica (`undead_replica_request`).
 package struct ReplicaRequest {
   package var wantsHeap = false
+  /// True: nothing but the number of blocks of each type.
+  package var wantsCensus = false
   /// False: of the suspects only tasks and timers of deallocated owners.
   package var wantsSuspects = true
   package var isCore = false
@@ -120,7 +122,7 @@ package struct ReplicaRequest {
 
   private var flags: UInt32 {
     (wantsHeap ? 1 : 0) | (isCore ? 2 : 0) | (wantsSuspects ? 4 : 0) | (held == nil ? 0 : 8)
-      | (isComplete ? 16 : 0) | (mayHaveThreads ? 32 : 0)
+      | (isComplete ? 16 : 0) | (mayHaveThreads ? 32 : 0) | (wantsCensus ? 64 : 0)
   }
 }
 

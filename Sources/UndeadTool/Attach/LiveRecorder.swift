@@ -15,7 +15,7 @@ struct LiveRecorder {
       "undead: process \(pid) is recorded from now on (\(places) pointers to functions of malloc were changed; no thread, "
         + "file or signal handler was added)")
     Message.answer(
-      "undead: look at it with 'undead leaks \(pid)', 'undead heap \(pid)' or 'undead leaks \(pid) --for TIME'; end it with "
+      "undead: look at it with 'undead leaks \(pid)', 'undead heap \(pid)' or 'undead watch \(pid)'; end it with "
         + "'undead record \(pid) --stop'")
   }
 

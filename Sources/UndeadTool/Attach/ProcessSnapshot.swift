@@ -37,15 +37,21 @@ struct ProcessSnapshot {
   }
 
   /// Copies the process, and has the copy report it.
-  init(copyOf pid: pid_t, wantsHeap: Bool, wantsSuspects: Bool = true, timeout: Double?) throws(ToolError) {
+  ///
+  /// - Parameters:
+  ///   - wantsCensus: true for nothing but the number of blocks of each type, which is taken again and again: nothing is shown.
+  ///   - timeout: in seconds; nil for the usual.
+  init(
+    copyOf pid: pid_t, wantsHeap: Bool = false, wantsCensus: Bool = false, wantsSuspects: Bool = true, timeout: Double? = nil
+  ) throws(ToolError) {
     let library = try PreloadLibrary.ofThisTool().path
-    let progress = Progress()
+    let progress = Progress(isOn: !wantsCensus)
     progress.show("looking at a copy of process \(pid)")
     defer { progress.clear() }
     resources = wantsHeap ? ProcessResources(of: "\(pid)") : nil
     do throws(AttachError) {
       let written = try LiveReplica.look(
-        at: pid, library: library, wantsHeap: wantsHeap, wantsSuspects: wantsSuspects,
+        at: pid, library: library, wantsHeap: wantsHeap, wantsCensus: wantsCensus, wantsSuspects: wantsSuspects,
         limit: timeout ?? Self.copyTimeout)
       (path, isOfCopy, file) = (written.path, true, written)
     } catch {
@@ -55,7 +61,7 @@ struct ProcessSnapshot {
   }
 
   /// True for a process that was not started by `undead run`. Its main thread may have ended.
-  private static func needsCopy(_ pid: pid_t) throws(ToolError) -> Bool {
+  static func needsCopy(_ pid: pid_t) throws(ToolError) -> Bool {
     guard System.status(of: "/proc/\(pid)") != nil else { throw .misuse("no such process: \(pid)") }
     guard SessionDirectory.program(of: pid) == nil else { return false }
     return try SessionDirectory.containing(pid) == nil

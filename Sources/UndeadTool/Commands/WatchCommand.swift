@@ -15,7 +15,8 @@ struct WatchCommand: ParsableCommand {
     discussion: """
       Counts the live objects by type (the program stops for some milliseconds), and reports the types that \
       certainly grow after a warm-up, with the collection that holds them and the lines that allocate them. A \
-      program that is started here gets SIGTERM after --for. A process to be watched must run under 'undead run'.
+      program that is started here gets SIGTERM after --for. A process that does not run under 'undead run' is copied \
+      for each count; 'undead record' before it makes the lines known that allocate.
 
       A wave, one step, or a cache that fills and stays full is no growth. Watch for longer than these take: for a \
       service under load, ten minutes.
@@ -25,8 +26,7 @@ struct WatchCommand: ParsableCommand {
       none for objects; s, min, h, d. A rule is broken if growth is certainly above it.
 
       Exit status: the program's own if it ended by itself with another than 0; else 23 if a rule is broken, else 0. \
-      64: the command line is wrong, or the process is not under the tool. 70: nothing could be judged, though rules are \
-      given, or no census could be taken.
+      64: the command line is wrong. 70: nothing could be judged, though rules are given, or no census could be taken.
       """)
 
   @Option(
@@ -71,7 +71,7 @@ struct WatchCommand: ParsableCommand {
   @OptionGroup var common: CommonOptions
 
   @Argument(
-    help: "Process id of a program under 'undead run', or of that 'undead run'.", completion: .checkedProcesses)
+    help: "Process id of a program, or of the 'undead run' that started it.", completion: .ownProcesses)
   var pid: Int32?
 
   @Argument(

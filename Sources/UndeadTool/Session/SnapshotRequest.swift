@@ -181,7 +181,7 @@ extension SnapshotRequest {
       }
       throw .misuse(
         "process \(pid) was not started by 'undead run' (or by another user); "
-          + "look at it with 'undead leaks \(pid)', or with 'undead leaks \(pid) --for 1min' for what grows; "
+          + "look at it with 'undead leaks \(pid)', or with 'undead watch \(pid)' for what grows; "
           + "or start it with 'undead run -- PROGRAM'")
     }
     let setting = ProcessFacts.environment("UNDEAD_REQUEST_SIGNAL", of: pid)

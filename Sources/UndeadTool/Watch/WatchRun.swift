@@ -21,9 +21,7 @@ struct WatchRun {
     let program = try RunningProgram(pid)
     let live = LiveFindings(
       options.findings, saysLines: false,
-      process: LeakReport.Process(
-        path: program.counter.session.state(of: program.counter.pid)?.executable ?? "", pid: Int(pid)),
-      logs: .session(program.counter.session))
+      process: LeakReport.Process(path: program.executable, pid: Int(pid)), logs: program.logs)
     program.findings = live
     defer { live?.finish() }
     let (series, end) = try loop.run(program)
@@ -35,7 +33,7 @@ struct WatchRun {
       notes.append(
         "process \(pid) ended after \(Quantity.duration(findings.watched)), before a look at what holds what grew")
     } else if wantsHeap(findings) {
-      heap = take { () throws(ToolError) in try program.counter.heap() }
+      heap = take { () throws(ToolError) in .source(try program.heap()) }
     }
     defer { heap.remove() }
     live?.programEnded()
@@ -78,7 +76,7 @@ struct WatchRun {
     if seen.end == .programEnded {
       if wantsHeap(findings), let file = try program.lastHeap { heap = .file(file) }
     } else {
-      if wantsHeap(findings) { heap = take { () throws(ToolError) in try program.heap() } }
+      if wantsHeap(findings) { heap = take { () throws(ToolError) in .file(try program.heap()) } }
       try program.end()
     }
     return try program.run.finish(wasEnded: seen.end != .programEnded) { _ throws(ToolError) in
@@ -99,6 +97,7 @@ struct WatchRun {
   private enum Outcome {
     case none
     case file(SessionFile)
+    case source(HeapSource)
     case problem(String)
 
     func remove() {
@@ -109,9 +108,9 @@ struct WatchRun {
   /// A graph costs more than a census: it is taken to explain something.
   private func wantsHeap(_ findings: GrowthFindings) -> Bool { options.heap != nil || !findings.types.isEmpty }
 
-  private func take(_ heap: () throws(ToolError) -> SessionFile) -> Outcome {
+  private func take(_ heap: () throws(ToolError) -> Outcome) -> Outcome {
     do throws(ToolError) {
-      return .file(try heap())
+      return try heap()
     } catch {
       return .problem(error.message)
     }
@@ -124,6 +123,13 @@ struct WatchRun {
     case .problem(let reason):
       notes.append("no look at what holds what grew: \(reason)")
       return GrowthOrigins()
+    case .source(let source):
+      do throws(ToolError) {
+        return origins(findings, try source.heap(), source.symbolizer)
+      } catch {
+        notes.append("no look at what holds what grew: \(error.message)")
+        return GrowthOrigins()
+      }
     case .file(let written):
       do {
         let file = try written.withPath { path throws(SnapshotError) in try HeapFile(path: path) }
@@ -131,10 +137,7 @@ struct WatchRun {
           notes.append("no look at what holds what grew: the program wrote no heap")
           return GrowthOrigins()
         }
-        var text = TextOptions()
-        text.directory = System.repositoryRoot
-        return GrowthOrigins(
-          of: findings.types.map(\.name), in: try LoadedHeap(file), symbolizer: Symbolizer(), options: text)
+        return origins(findings, try LoadedHeap(file), Symbolizer())
       } catch {
         notes.append("no look at what holds what grew: the heap cannot be read: \(error)")
         return GrowthOrigins()
@@ -142,11 +145,18 @@ struct WatchRun {
     }
   }
 
+  private func origins(_ findings: GrowthFindings, _ heap: LoadedHeap, _ symbolizer: Symbolizer) -> GrowthOrigins {
+    var text = TextOptions()
+    text.directory = System.repositoryRoot
+    return GrowthOrigins(of: findings.types.map(\.name), in: heap, symbolizer: symbolizer, options: text)
+  }
+
   private func keep(_ heap: Outcome) throws(ToolError) {
     guard let path = options.heap else { return }
     switch heap {
     case .none: throw .failure("no heap was kept in '\(path)': the program ended before")
     case .problem(let reason): throw .failure("no heap was kept in '\(path)': \(reason)")
+    case .source(let source): try source.save(to: path)
     case .file(let file): try SavedHeap.keep(file, of: SnapshotFile.load(file), at: path)
     }
   }

@@ -3,6 +3,22 @@ import UndeadHeap
 import UndeadReport
 import UndeadSystem
 
+extension TypeCounts {
+  /// What a census of a process says, and how much memory, how many files and threads it has.
+  fileprivate init(census path: String, of pid: pid_t) throws(ToolError) {
+    do {
+      try self.init(census: HeapFile(path: path))
+    } catch {
+      throw .failure("the census of process \(pid) cannot be read: \(error)")
+    }
+    let resident = MemoryGauge.resident(of: pid)
+    if resident > 0 { amounts[Self.resident] = Amount(bytes: Double(resident)) }
+    let open = ProcessResources.counts(of: "\(pid)")
+    if open.descriptors > 0 { amounts[Self.descriptors] = Amount(count: Double(open.descriptors)) }
+    if open.threads > 0 { amounts[Self.threads] = Amount(count: Double(open.threads)) }
+  }
+}
+
 /// Asks a process under the tool for censuses and for its heap.
 struct ProcessCounter {
   let process: ProcessHandle
@@ -17,19 +33,7 @@ struct ProcessCounter {
   func census() throws(ToolError) -> TypeCounts {
     let file = try ask(.census)
     defer { file.remove() }
-    do {
-      var counts = try file.withPath { try TypeCounts(census: HeapFile(path: $0)) }
-      let resident = MemoryGauge.resident(of: pid)
-      if resident > 0 { counts.amounts[TypeCounts.resident] = TypeCounts.Amount(bytes: Double(resident)) }
-      let open = ProcessResources.counts(of: "\(pid)")
-      if open.descriptors > 0 {
-        counts.amounts[TypeCounts.descriptors] = TypeCounts.Amount(count: Double(open.descriptors))
-      }
-      if open.threads > 0 { counts.amounts[TypeCounts.threads] = TypeCounts.Amount(count: Double(open.threads)) }
-      return counts
-    } catch {
-      throw .failure("the census of process \(pid) cannot be read: \(error)")
-    }
+    return try file.withPath { path throws(ToolError) in try TypeCounts(census: path, of: pid) }
   }
 
   /// A heap file, whose name is the caller's to take away.
@@ -44,16 +48,24 @@ struct ProcessCounter {
   }
 }
 
-/// A program that runs under another `undead`.
+/// A program that runs already: one under another `undead` counts by itself, of any other copies are made that count.
 final class RunningProgram: WatchedWorld {
-  let counter: ProcessCounter
+  let process: ProcessHandle
+  private let counter: ProcessCounter?
   var findings: LiveFindings?
   private let progress = Progress()
   private let interrupts: sigset_t
 
   init(_ pid: pid_t) throws(ToolError) {
-    let request = try SnapshotRequest(of: pid, kind: .census)
-    counter = ProcessCounter(process: request.process, session: request.session, signal: request.signal)
+    if try ProcessSnapshot.needsCopy(pid) {
+      guard let process = ProcessHandle(of: pid) else { throw .misuse("no such process: \(pid)") }
+      self.process = process
+      counter = nil
+    } else {
+      let request = try SnapshotRequest(of: pid, kind: .census)
+      process = request.process
+      counter = ProcessCounter(process: request.process, session: request.session, signal: request.signal)
+    }
     var set = sigset_t()
     sigemptyset(&set)
     for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&set, signal) }
@@ -66,7 +78,7 @@ final class RunningProgram: WatchedWorld {
 
   func wait(until time: Double) -> WatchEnd? {
     while true {
-      guard counter.process.isRunning else { return .programEnded }
+      guard process.isRunning else { return .programEnded }
       findings?.look()
       let rest = min(max(time - now, 0), 0.1)
       var set = interrupts
@@ -76,7 +88,20 @@ final class RunningProgram: WatchedWorld {
     }
   }
 
-  func census() throws(ToolError) -> TypeCounts { try counter.census() }
+  func census() throws(ToolError) -> TypeCounts {
+    if let counter { return try counter.census() }
+    let snapshot = try ProcessSnapshot(copyOf: process.pid, wantsCensus: true)
+    return try TypeCounts(census: snapshot.path, of: process.pid)
+  }
+
+  func heap() throws(ToolError) -> HeapSource { try HeapSource(process: process.pid, timeout: nil, wantsSuspects: false) }
+
+  var executable: String {
+    counter?.session.state(of: process.pid)?.executable ?? SymbolicLink.target("/proc/\(process.pid)/exe") ?? ""
+  }
+
+  /// Where it logs uses of dead objects.
+  var logs: ZombieLogSource { counter.map { .session($0.session) } ?? .process(LiveZombieLog(of: process.pid)) }
 
   func show(_ text: String) { progress.show(TextLine(text)) }
 

@@ -76,6 +76,7 @@ static void scan(undead_check *check) {
     return;
   }
   result->pause_nanoseconds = request->paused;
+  if (!result->error && check->options.census) undead_census_learn(check);
   if (result->error) fail(UNDEAD_REPLICA_FAILED, result->message, NULL);
   else write_snapshot(check, result);
   undead_scan_free(result);
@@ -98,6 +99,10 @@ static void look(void *context) {
   if (end != UNDEAD_REPLICA_DONE) return;
   if (!undead_replica_find_words(request, &world)) {
     fail(UNDEAD_REPLICA_FAILED, "there is no memory for the words that are held", NULL);
+    return;
+  }
+  if (request->flags & UNDEAD_REPLICA_CENSUS && !undead_census_begin(check)) {
+    fail(UNDEAD_REPLICA_FAILED, "there is no memory for the count", NULL);
     return;
   }
   if (request->flags & UNDEAD_REPLICA_HEAP) {

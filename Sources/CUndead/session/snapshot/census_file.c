@@ -11,7 +11,19 @@ typedef struct {
   undead_census_entry entries[UNDEAD_CENSUS_TYPES];
 } shared_census;
 
-static void learn_layouts(const undead_census *census) {
+bool undead_census_begin(undead_check *check) {
+  shared_census *shared = undead_map_shared(sizeof *shared);
+  if (!shared) return false;
+  shared->census.entries = shared->entries;
+  check->options.census = &shared->census;
+  check->counts_types = true;
+  check->options.counts_only = true;
+  check->options.suspects = false;
+  return true;
+}
+
+void undead_census_learn(const undead_check *check) {
+  const undead_census *census = check->options.census;
   static uintptr_t isas[UNDEAD_CENSUS_TYPES];
   uint32_t count = 0;
   for (size_t i = 0; i < UNDEAD_CENSUS_TYPES; i++)
@@ -19,27 +31,26 @@ static void learn_layouts(const undead_census *census) {
   undead_layouts_add(isas, count);
 }
 
-static void count(undead_check *check, shared_census *shared) {
-  shared->census.entries = shared->entries;
-  check->options.census = &shared->census;
+static void count(undead_check *check) {
   undead_scan_result *result = undead_scan(&check->options);
   if (!result || result->error != UNDEAD_SCAN_OK) {
     undead_text_copy(check->message, sizeof(check->message), result ? result->message : "there is no memory for the count");
   } else {
-    learn_layouts(&shared->census);
+    undead_census_learn(check);
     check->succeeded = undead_snapshot_make(check, result);
   }
   if (result) undead_scan_free(result);
+}
+
+void undead_census_end(undead_check *check) {
+  if (check->options.census) undead_unmap(check->options.census, sizeof(shared_census));
   check->options.census = NULL;
 }
 
 void undead_census_on_request(undead_check *check) {
   if (!undead_snapshot_begin(check)) return;
-  check->options.counts_only = true;
-  check->options.suspects = false;
-  shared_census *shared = undead_map_shared(sizeof *shared);
-  if (shared) count(check, shared);
+  if (undead_census_begin(check)) count(check);
   else undead_text_copy(check->message, sizeof(check->message), "there is no memory for the count");
-  if (shared) undead_unmap(shared, sizeof *shared);
+  undead_census_end(check);
   undead_snapshot_end(check);
 }

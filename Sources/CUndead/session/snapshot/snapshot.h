@@ -31,6 +31,12 @@ void undead_snapshot_serialize(undead_output *output, const undead_check *check,
 // Counts and writes what the tool asked for; the reason of a failure goes to the check.
 void undead_census_on_request(undead_check *check);
 
+// The check is to count the blocks by type, and no more; false without memory. After its scan the layouts of these types are learned, so
+// that they have names in the file.
+bool undead_census_begin(undead_check *check);
+void undead_census_learn(const undead_check *check);
+void undead_census_end(undead_check *check);
+
 // What a snapshot says about its process: the sections META, COUNTERS and NOTES.
 
 typedef struct {
