@@ -42,7 +42,8 @@ struct ProcessSnapshot {
   ///   - wantsCensus: true for nothing but the number of blocks of each type, which is taken again and again: nothing is shown.
   ///   - timeout: in seconds; nil for the usual.
   init(
-    copyOf pid: pid_t, wantsHeap: Bool = false, wantsCensus: Bool = false, wantsSuspects: Bool = true, timeout: Double? = nil
+    copyOf pid: pid_t, wantsHeap: Bool = false, wantsCensus: Bool = false, wantsSuspects: Bool = true,
+    timeout: Double? = nil
   ) throws(ToolError) {
     let library = try PreloadLibrary.ofThisTool().path
     let progress = Progress(isOn: !wantsCensus)

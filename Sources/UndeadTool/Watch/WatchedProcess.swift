@@ -94,7 +94,9 @@ final class RunningProgram: WatchedWorld {
     return try TypeCounts(census: snapshot.path, of: process.pid)
   }
 
-  func heap() throws(ToolError) -> HeapSource { try HeapSource(process: process.pid, timeout: nil, wantsSuspects: false) }
+  func heap() throws(ToolError) -> HeapSource {
+    try HeapSource(process: process.pid, timeout: nil, wantsSuspects: false)
+  }
 
   var executable: String {
     counter?.session.state(of: process.pid)?.executable ?? SymbolicLink.target("/proc/\(process.pid)/exe") ?? ""
