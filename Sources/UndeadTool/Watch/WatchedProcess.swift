@@ -72,6 +72,8 @@ final class RunningProgram: WatchedWorld {
     // A watch that is stopped reports what it has seen.
     pthread_sigmask(SIG_BLOCK, &set, nil)
     interrupts = set
+    // What can never be copied is said now, not when patience ends.
+    if counter == nil { _ = try census() }
   }
 
   var now: Double { Double(SystemClock.now()) / 1e9 }
