@@ -43,7 +43,7 @@
     }
 
     @Test func largeBlocksHaveSlotsOfTheirOwn() throws {
-      let run = try Self.run("large")
+      let run = try Self.run("large-blocks")
       #expect(run.exit == 0 && run.text == "4096\n65536\n1048576\n", "\(run.text)")
       #expect(run.findings.map { $0.offset } == [2048, 32768, 1 << 19])
       let reused = try Self.run("large-reused")

@@ -11,6 +11,7 @@
 #include "zombies/kept/scribble.h"
 #include "zombies/shared/state.h"
 #include "zombies/shared/threads.h"
+#include <errno.h>
 #include <time.h>
 
 enum { GRANULE = 16, NEAR = 8, FAR = 24 };

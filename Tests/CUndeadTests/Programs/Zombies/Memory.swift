@@ -8,7 +8,7 @@ func useMemory(_ way: String) -> Bool {
     let memory = numbers()
     memory.deallocate()
     if way == "raw" { print(memory[3]) } else { memory.deallocate() }
-  case "large":
+  case "large-blocks":
     for bytes in [4_096, 65_536, 1 << 20] {
       let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes, alignment: 8)
       memory.storeBytes(of: bytes, toByteOffset: bytes / 2, as: Int.self)
