@@ -138,6 +138,8 @@ const undead_mapping *undead_mapping_at(size_t index) { return undead_mapping_sl
 
 void undead_mapping_take(size_t index, bool taken) { undead_mapping_slot(index)->taken = taken; }
 
+void undead_mapping_open(size_t index) { undead_mapping_slot(index)->readable = true; }
+
 void undead_maps_hide_taken(void) {
   for (size_t i = 0; i < mapping_count; i++) mappings[i].readable &= !mappings[i].taken;
 }

@@ -2,7 +2,10 @@
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/page.h"
+#include "record/block_source.h"
 #include "record/other_memory.h"
+#include <sys/mman.h>
+#include <sys/syscall.h>
 
 #define LEAF_BYTES (1ull << UNDEAD_LEAF_SHIFT)
 
@@ -43,6 +46,24 @@ static void hide_in_mapping(undead_hidden *hidden, const undead_heap *heap, cons
   }
 }
 
+static bool holds_block(const undead_heap *heap, const undead_mapping *mapping) {
+  uintptr_t page = mapping->low > heap->low ? mapping->low : undead_page_of(heap->low);
+  uintptr_t high = mapping->high < heap->high ? mapping->high : heap->high;
+  while (page < high && !undead_heap_page(heap, page)) page += UNDEAD_PAGE;
+  return page < high;
+}
+
+void undead_open_chosen(undead_hidden *hidden, const undead_heap *heap) {
+  for (size_t i = 0; undead_chosen_blocks.bytes && i < undead_mapping_count(); i++) {
+    const undead_mapping *mapping = undead_mapping_at(i);
+    if (mapping->readable || !undead_block_is_chosen((void *)mapping->low) || !holds_block(heap, mapping)) continue;
+    if (hidden->opened_count == UNDEAD_MOST_OPENED) return;
+    int protection = (mapping->writable ? PROT_WRITE : 0) | (mapping->executable ? PROT_EXEC : 0);
+    hidden->opened[hidden->opened_count++] = (undead_opened_pages){mapping->low, mapping->high, protection};
+    if (undead_raw3(SYS_mprotect, (long)mapping->low, (long)(mapping->high - mapping->low), PROT_READ) == 0) undead_mapping_open(i);
+  }
+}
+
 bool undead_hide_unreadable(undead_hidden *hidden, const undead_heap *heap) {
   for (size_t i = 0; i < undead_mapping_count(); i++) {
     const undead_mapping *mapping = undead_mapping_at(i);
@@ -54,6 +75,11 @@ bool undead_hide_unreadable(undead_hidden *hidden, const undead_heap *heap) {
 void undead_hidden_restore(undead_hidden *hidden) {
   for (uint32_t i = 0; i < hidden->count; i++)
     __atomic_store_n(hidden->blocks[i].slot, hidden->blocks[i].word, __ATOMIC_RELEASE);
+  for (uint32_t i = 0; i < hidden->opened_count; i++) {
+    const undead_opened_pages *pages = &hidden->opened[i];
+    undead_raw3(SYS_mprotect, (long)pages->low, (long)(pages->high - pages->low), pages->protection);
+  }
+  hidden->opened_count = 0;
   hidden->count = 0;
   hidden->overflow = false;
 }

@@ -26,6 +26,7 @@ bool undead_view_open_counts(undead_view *view) { return undead_heap_open_starts
 
 static bool open_heap(undead_view *view) {
   if (!undead_heap_open(&view->heap)) return false;
+  undead_open_chosen(&view->hidden, &view->heap);
   if (!undead_hide_unreadable(&view->hidden, &view->heap)) return true;
   undead_heap_close(&view->heap);
   return !view->hidden.overflow && undead_heap_open(&view->heap);

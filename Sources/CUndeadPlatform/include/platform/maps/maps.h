@@ -30,6 +30,8 @@ extern uint32_t undead_maps_generation;   // counts the refreshes
 // Marks a mapping as taken; undead_maps_hide_taken makes all of those unreadable.
 void undead_mapping_take(size_t index, bool taken);
 void undead_maps_hide_taken(void);
+// Notes that the memory of a mapping can be read now.
+void undead_mapping_open(size_t index);
 const undead_mapping *undead_mapping_of(uintptr_t address);
 size_t undead_mapping_count(void);
 const undead_mapping *undead_mapping_at(size_t index);   // in address order
