@@ -1,4 +1,4 @@
-// Several threads write the blocks of a heap file. The heap is cut into parts of some MiB. Whoever is free takes the next one, and
+// Several threads write the blocks of a heap file. The heap is cut into parts of some MiB. Each thread takes the next one, and
 // writes it into memory of its own: the stream, and the lists that are in the order of blocks. What was written goes to the file
 // when that of all parts before has gone there:
 //

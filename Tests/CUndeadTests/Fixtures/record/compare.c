@@ -9,86 +9,13 @@
 #include "record/way.h"
 #include "unwind/backtrace.h"
 #include "unwind/pc_table.h"
+#include "unwind/rules/libunwind.h"
 #include <dlfcn.h>
-#include <errno.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
 #include <unistd.h>
-
-// Not linked: a DT_NEEDED libunwind would put its _Unwind_* before libgcc's, which breaks exceptions and cancellation.
-// The types are libunwind's: unw_cursor_t is 127 words, unw_context_t is ucontext_t, register 16 is the ip.
-typedef struct {
-  uintptr_t opaque[256];
-} cursor;
-enum { REGISTER_IP = 16 };
-
-static struct {
-  int (*backtrace)(void **buffer, int size);
-  int (*get_context)(ucontext_t *context);
-  int (*init_local)(cursor *cursor, ucontext_t *context);
-  int (*step)(cursor *cursor);
-  int (*get_register)(cursor *cursor, int number, uintptr_t *value);
-  void (*flush_cache)(void *space, uintptr_t low, uintptr_t high);
-  void **local_space;
-} library;
-static int32_t ready;           // in this process: in a forked child its locks may be held by a thread that is gone
-static bool images_unloaded;    // unw_backtrace has a cache that nothing flushes: from then on step by step
-
-static void *find_function(void *handle, const char *local_name, const char *name) {
-  void *address = undead_symbol(handle, local_name);
-  return address ? address : undead_symbol(handle, name);
-}
-
-static void load_reference(void) {
-  int saved = errno;
-  void *handle = undead_open_library("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
-  bool complete = false;
-  if (handle) {
-    *(void **)&library.backtrace = undead_symbol(handle, "unw_backtrace");
-    *(void **)&library.get_context = find_function(handle, "_ULx86_64_getcontext", "_Ux86_64_getcontext");
-    *(void **)&library.init_local = undead_symbol(handle, "_ULx86_64_init_local");
-    *(void **)&library.step = undead_symbol(handle, "_ULx86_64_step");
-    *(void **)&library.get_register = undead_symbol(handle, "_ULx86_64_get_reg");
-    *(void **)&library.flush_cache = find_function(handle, "_ULx86_64_flush_cache", "_Ux86_64_flush_cache");
-    library.local_space = undead_symbol(handle, "_ULx86_64_local_addr_space");
-    complete = library.backtrace && library.get_context && library.init_local && library.step &&
-               library.get_register && library.flush_cache && library.local_space;
-  }
-  errno = saved;
-  ready = complete ? getpid() : 0;
-}
-
-static uint32_t step_by_step(uintptr_t *frames, uint32_t max) {
-  ucontext_t context;
-  cursor at;
-  uint32_t found = 0;
-  if (library.get_context(&context) < 0 || library.init_local(&at, &context) < 0) return 0;
-  while (found < max && library.step(&at) > 0) {
-    uintptr_t pc = 0;
-    if (library.get_register(&at, REGISTER_IP, &pc) < 0 || !pc) break;
-    frames[found++] = pc;
-  }
-  return found;
-}
-
-static uint32_t reference_backtrace(uintptr_t *frames, uint32_t max) {
-  if (ready != getpid()) return 0;
-  int saved = errno;
-  undead_thread.ignored++;
-  uint32_t found = 0;
-  if (__atomic_load_n(&images_unloaded, __ATOMIC_ACQUIRE)) {
-    found = step_by_step(frames, max);
-  } else {
-    int count = library.backtrace((void **)frames, max < 0x7FFFFFFF ? (int)max : 0x7FFFFFFF);
-    if (count > 0) found = (uint32_t)count;
-  }
-  undead_thread.ignored--;
-  errno = saved;
-  return found;
-}
 
 #define MAX_FRAMES 256u
 #define MAX_REFERENCE (MAX_FRAMES + 16)   // with the recorder's own
@@ -124,9 +51,7 @@ static void keep_reference_fresh(void) {
   static unsigned long long known_unloads;
   unsigned long long unloads = 0;
   dl_iterate_phdr(read_unload_count, &unloads);
-  if (__atomic_exchange_n(&known_unloads, unloads, __ATOMIC_RELAXED) == unloads || ready != getpid()) return;
-  library.flush_cache(*library.local_space, 0, 0);
-  __atomic_store_n(&images_unloaded, true, __ATOMIC_RELEASE);
+  if (__atomic_exchange_n(&known_unloads, unloads, __ATOMIC_RELAXED) != unloads) undead_libunwind_images_unloaded();
 }
 
 // libunwind does not get out of functions without unwind information and frame pointer: no reference from there on.
@@ -143,7 +68,7 @@ static void cut_where_reference_ends(difference *found) {
 
 static void compare(difference *found, uintptr_t *reference, uint32_t id, uintptr_t pc) {
   keep_reference_fresh();
-  uint32_t count = reference_backtrace(reference, MAX_REFERENCE), first = 0;
+  uint32_t count = undead_backtrace_libunwind(reference, MAX_REFERENCE), first = 0;
   while (first < count && reference[first] != pc) first++;
   if (first == count) return;
   found->reference_count = count - first < MAX_FRAMES ? count - first : MAX_FRAMES;
@@ -187,7 +112,7 @@ __attribute__((constructor)) static void prepare(void) {
   if (!wanted || undead_record_decide() != UNDEAD_RECORD_BACKTRACES) return;
   interval = wanted;
   differences = undead_map(KEPT_DIFFERENCES * sizeof *differences);
-  load_reference();
+  undead_backtrace_load_libunwind();
   undead_capture_watcher = watch;
   undead_way_choose();
 }

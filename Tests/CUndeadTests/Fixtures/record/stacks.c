@@ -145,9 +145,7 @@ static void in_handler(void) {
 }
 
 int main(void) {
-  // The first block of a program comes from where there is room.
-  void *volatile first = malloc(16);
-  free(first);
+  undead_backtrace_load_libunwind();
   for (int round = 0; round < 3; round++) {
     in_thread();
     in_fiber();

@@ -89,6 +89,7 @@ static void check_cached(void (*code)(void (*)(void))) {
   CHECK(least_depth >= 8);
 }
 
+// Without libunwind.
 static void check_found_by_register(void) {
   for (int round = 0; round < 1000; round++) call_from_outer_frames(odd_frame, 5 + round % 7);
   CHECK(recognised > 900);
@@ -99,6 +100,7 @@ static void check_found_by_register(void) {
 
 int main(void) {
   check_found_by_register();
+  CHECK(undead_backtrace_load_libunwind());
   unsigned char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   memcpy(page, made_code, sizeof made_code);
   void (*made)(void (*)(void)) = (void (*)(void (*)(void)))(uintptr_t)page;
