@@ -10,6 +10,7 @@
 #include "scan/bodies/body.h"
 #include "scan/scan.h"
 #include "scan/stacks/stale.h"
+#include "session/check/check.h"
 #include "world/descriptors.h"
 #include "world/images.h"
 #include <malloc.h>
@@ -50,9 +51,12 @@ static void *run(void *context) {
   test_scan *scan = context;
   undead_thread.ignored++;
   undead_modules_refresh();
+  // One at a time, as all that look at the process do (session/check).
+  undead_check *turn = undead_check_claim();
   undead_descriptors_keep();
-  undead_scan_result *result = undead_scan(&scan->options);
+  undead_scan_result *result = turn ? undead_scan(&scan->options) : NULL;
   undead_descriptors_drop();
+  if (turn) undead_check_release(turn);
   if (result) count(result, scan->counts);
   else scan->counts->error = UNDEAD_SCAN_NO_MEMORY;
   undead_scan_free(result);
