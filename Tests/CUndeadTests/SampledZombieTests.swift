@@ -20,8 +20,8 @@
       ("overflow", "overflow", "raw memory", ""), ("aligned", "field", "raw memory", ""),
       ("before", "field", "raw memory", ""), ("masked-handler", "field", "raw memory", ""),
       ("data", "field", "raw memory", ""),
-      ("array-storage", "field", "Swift._ContiguousArrayStorage<Swift.Int>", ""),
-      ("large-array", "field", "Swift._ContiguousArrayStorage<Swift.Int>", ""),
+      ("array-storage", "field", "Swift._ContiguousArrayStorage<Swift.Int>", "element 2"),
+      ("large-array", "field", "Swift._ContiguousArrayStorage<Swift.Int>", "element 9000"),
       ("large-dictionary", "retain", "Swift._DictionaryStorage<Swift.Int, Swift.Int>", ""),
       ("large-overflow", "overflow", "raw memory", ""),
       ("retained-storage", "retain", "Swift._ContiguousArrayStorage<Swift.Int>", ""),
@@ -40,6 +40,12 @@
       #expect(zombie.flags & 32 != 0)
       #expect(zombie.allocation.count > 2 && zombie.access.count > 1)
       #expect(use.kind == "overflow" ? zombie.deathTime == 0 : zombie.deathTime > 0 && zombie.deallocation.count > 1)
+    }
+
+    @Test func aPageThatIsTakenAndGivenMeanwhileEndsNoProgram() throws {
+      let run = try Self.run("reused-at-once")
+      #expect(run.exit == 0, "\(run.signal): \(run.text)")
+      #expect(!run.findings.isEmpty && run.findings.allSatisfy { $0.kind == "field" })
     }
 
     @Test func largeBlocksHaveSlotsOfTheirOwn() throws {

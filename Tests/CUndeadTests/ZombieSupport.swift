@@ -22,6 +22,7 @@ struct LoggedZombie {
 struct ZombieLog {
   static let kinds = [
     "void", "method", "release", "retain", "field", "unowned", "cast", "closure", "timerTarget", "overflow",
+    "escape",
   ]
 
   var flags: UInt32

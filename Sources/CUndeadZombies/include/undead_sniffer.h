@@ -20,6 +20,7 @@ typedef enum {
   UNDEAD_ZOMBIE_CLOSURE = 7,   // the context of a closure, or the box of a variable, whatever was done to it
   UNDEAD_ZOMBIE_TIMER_TARGET = 8,
   UNDEAD_ZOMBIE_OVERFLOW = 9,  // sampled: memory behind the block was used, dead or not
+  UNDEAD_ZOMBIE_ESCAPE = 10,   // the object's memory is given back while references remain that were taken during its deinit
 } undead_zombie_kind;
 
 typedef enum {
@@ -36,6 +37,7 @@ enum {
   UNDEAD_ZOMBIE_IS_GUARDED = 16,      // field: caught on a guard page
   UNDEAD_ZOMBIE_IS_SAMPLED = 32,      // found by sampling
   UNDEAD_ZOMBIE_IS_RACE = 64,         // freed and used on different threads, and nothing shows an order
+  UNDEAD_ZOMBIE_IS_OLDER = 128,       // what was used lay here before the last block, and is not known any more
 };
 
 // What `undead_zombie.accessor` tells of a method.
@@ -57,7 +59,7 @@ typedef struct {
   uint32_t field_offset;           // bytes from the start of the object; UNDEAD_ZOMBIE_NO_FIELD if not known
   uintptr_t object;
   uintptr_t implementation;        // method: the function that would have run; closure: 0; timer target: as given
-  const char *type, *field;        // "App.Poller"; "count", of an unowned one "App.Response.request", "" if not known
+  const char *type, *field;        // "App.Poller"; "count", "element 3", of an unowned one "App.Response.request"; "" if not known
   int32_t thread, death_thread;    // kernel's ids
   const char *thread_name, *death_thread_name;
   uint64_t access_time, death_time;   // nanoseconds since 1970, good to some milliseconds; death 0 if not known

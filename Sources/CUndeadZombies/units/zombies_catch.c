@@ -3,5 +3,6 @@
 #include "zombies/catch/unowned_field.c"
 #include "zombies/catch/watching_x86_64.c"
 #include "zombies/catch/catch.c"
+#include "zombies/catch/escape.c"
 #include "zombies/catch/fault.c"
 #include "zombies/catch/pool_fault.c"

@@ -124,6 +124,7 @@ extension Situation {
     Situation("zombie-release", ZombieAdvice.release),
     Situation("zombie-unowned", ZombieAdvice.unowned),
     Situation("zombie-overflow", ZombieAdvice.overflow),
+    Situation("zombie-escape", ZombieAdvice.escape),
     Situation("zombie-memory", ZombieAdvice.memory),
     Situation("zombie-closure", ZombieAdvice.closure),
     Situation("zombie-timer-target", ZombieAdvice.timerTarget),

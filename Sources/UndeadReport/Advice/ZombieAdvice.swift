@@ -21,6 +21,13 @@ enum ZombieAdvice {
     return "the access is outside of the memory that was allocated: compare its index with the capacity"
   }
 
+  static func escape(_ facts: LeakFacts) -> String? {
+    guard facts.use == "escape" else { return nil }
+    return
+      "`deinit`, and what it calls, must not let `self` out: into a closure, a task, a collection. If it does not, another "
+      + "thread read the reference while the last one was released: guard what holds the \(type(facts)) with a lock or an actor"
+  }
+
   static func memory(_ facts: LeakFacts) -> String? {
     let isStorage = facts.use == "field" && facts.rootType.hasPrefix("Swift.")
     guard facts.rootType == "raw memory" || isStorage else { return nil }

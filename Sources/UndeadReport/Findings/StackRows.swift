@@ -43,7 +43,7 @@ extension Backtrace {
     var last: Frame?
     func endRun() {
       // What the program called says what the rest was for.
-      let called = run.last.flatMap { $0.isGenerated ? nil : $0 }
+      let called = run.last.flatMap { $0.isGenerated || $0.isInRuntime ? nil : $0 }
       let inner = run.dropLast(called == nil ? 0 : 1)
       if inner.count > 1 {
         rows.append(.folded(Array(inner), of: owners(inner)))
@@ -96,7 +96,11 @@ extension Frame {
     let name = FunctionName.withoutThunks(symbol)
     return SymbolText.isThunk(name) || file?.contains(".derived/") ?? false || name.contains("__allTests__")
       || (line == nil && (name.hasPrefix("protocol witness for ") || name.hasSuffix(".$main()")))
+      || (line == nil && FunctionName.isHelper(name))
   }
+
+  /// True for what functions of the runtime call, all in C++.
+  fileprivate var isInRuntime: Bool { system && (symbol.contains("swift::") || symbol.hasPrefix("_swift_")) }
 
   /// True for what is not a function that the programmer wrote.
   fileprivate var isForeign: Bool { system || isGenerated }
@@ -109,8 +113,9 @@ extension Frame {
 
   /// True for what the compiler puts before a closure and names like it.
   fileprivate func isForwarder(to other: Frame) -> Bool {
-    offset != other.offset && symbol.contains("closure #") && line == other.line && file == other.file
-      && FunctionName.withoutThunks(symbol) == FunctionName.withoutThunks(other.symbol)
+    // And of a deinit, one part that frees the object and one that was written.
+    offset != other.offset && (symbol.contains("closure #") || symbol.hasSuffix(".deinit"))
+      && line == other.line && file == other.file && FunctionName.withoutThunks(symbol) == FunctionName.withoutThunks(other.symbol)
   }
 
   /// The library that a frame of the toolchain belongs to, as programmers call it.

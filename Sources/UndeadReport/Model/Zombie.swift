@@ -1,7 +1,7 @@
 extension LeakReport {
   /// The use of an object after it died: all uses of one kind, by one function.
   public struct Zombie: Codable, Sendable, Equatable {
-    /// `method`, `release`, `retain`, `field`, `unowned`, `cast`, `closure`, `timerTarget` or `overflow`.
+    /// `method`, `release`, `retain`, `field`, `unowned`, `cast`, `closure`, `timerTarget`, `overflow` or `escape`.
     public var kind: String
     /// Module-qualified type name of the object.
     public var type: String

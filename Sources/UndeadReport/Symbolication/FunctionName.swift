@@ -87,6 +87,9 @@ package struct FunctionName {
     "associated type ", "base witness table ", "value witness ", "key path ", "property descriptor ", "metaclass ",
   ]
 
+  /// True for what the compiler made for a type, by its short name.
+  static func isHelper(_ name: String) -> Bool { kindsWithoutSignature.contains(where: name.hasPrefix) }
+
   /// Where the declaration begins that a value belongs to: after "default argument 0 of ".
   private static func introduction(_ text: ArraySlice<UInt8>) -> Int? {
     for kind in ["default argument ", "variable initialization expression of "] where starts(text, kind) {

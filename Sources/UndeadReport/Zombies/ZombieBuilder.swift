@@ -33,6 +33,7 @@ struct ZombieBuilder {
       details: description.details, advice: Advice.text(forUse: kind, of: type),
       allocation: names.backtrace(event.allocation, of: event),
       deallocation: names.backtrace(event.deallocation, of: event), access: names.backtrace(event.access, of: event))
+    if kind == "escape" { (zombie.deallocation, zombie.deallocationThread) = (zombie.access, zombie.thread) }
     if event.flags & 32 != 0 { zombie.sampled = true }
     if event.flags & 64 != 0 { zombie.race = true }
     zombie.signature = Self.signature(zombie)
@@ -41,8 +42,11 @@ struct ZombieBuilder {
 
   private static let kinds: [UInt32: String] = [
     1: "method", 2: "release", 3: "retain", 4: "field", 5: "unowned", 6: "cast", 7: "closure", 8: "timerTarget",
-    9: "overflow",
+    9: "overflow", 10: "escape",
   ]
+
+  /// What the name of an element of an array begins with.
+  private static let element = "element "
 
   private static func member(_ event: ZombieLog.Event, _ type: String, _ names: inout ZombieNames) -> String? {
     if kinds[event.kind] == "unowned", !event.field.isEmpty {
@@ -50,6 +54,7 @@ struct ZombieBuilder {
       let user = names.backtrace(event.access, of: event).frames.first?.symbol ?? ""
       return user.isEmpty || user.contains(" in ") ? nil : ZombieMember.withoutModule(event.field)
     }
+    if event.field.hasPrefix(element) { return event.field }
     if !event.field.isEmpty { return ZombieMember.withoutModule(type) + "." + event.field }
     return names.implementation(of: event).map { ZombieMember.method($0) }
   }
@@ -57,7 +62,8 @@ struct ZombieBuilder {
   /// Of the kind, the type, the member, and the functions of the program that used and freed the object.
   private static func signature(_ zombie: Zombie) -> String {
     var hash = StableHash("zombie")
-    for text in [zombie.kind, zombie.type, zombie.member ?? "", zombie.operation ?? ""] { hash.mix(StableHash(text)) }
+    let member = zombie.member.flatMap { $0.hasPrefix(element) ? nil : $0 }
+    for text in [zombie.kind, zombie.type, member ?? "", zombie.operation ?? ""] { hash.mix(StableHash(text)) }
     for frame in [zombie.access.site, zombie.deallocation.firstReleasingFrame] {
       hash.mix(StableHash(frame.map { FunctionName.withoutThunks($0.symbol) } ?? ""))
     }
@@ -93,5 +99,5 @@ extension Backtrace {
 
 extension Frame {
   /// True for a deinit, or what the compiler made to destroy the context of a closure.
-  fileprivate var isDeinit: Bool { symbol.hasSuffix(".deinit") || symbol.hasPrefix("objectdestroy") }
+  var isDeinit: Bool { symbol.hasSuffix(".deinit") || symbol.hasPrefix("objectdestroy") }
 }

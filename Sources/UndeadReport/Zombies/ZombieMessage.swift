@@ -65,6 +65,11 @@ struct ZombieMessage {
   }
 
   private var use: String {
+    if event.flags & 128 != 0 {
+      let access = event.flags & 1 != 0 ? "write to" : "read of"
+      let operation = ["retain", "release", "cast"].contains(kind) ? "\(kind) of" : access
+      return "\(operation) what lay at \(address): it was freed, and its memory used again, so its type is not known any more"
+    }
     // Of a message to a class nobody knows which object it came from.
     let object = "freed \(type)" + (event.object == 0 ? "" : " \(address)")
     switch kind {
@@ -75,8 +80,8 @@ struct ZombieMessage {
     case "release": return "release of \(object)"
     case "retain": return "retain of \(object)"
     case "field":
-      let place = member ?? event.fieldOffset.map { "the word at offset \(Int32(truncatingIfNeeded: $0))" } ?? "a field"
-      return event.flags & 1 != 0 ? "write to \(place) of \(object)" : "read of \(place) of \(object)"
+      let operation = event.flags & 1 != 0 ? "write to" : "read of"
+      return "\(operation) \(member ?? event.fieldOffset.map { "the word at offset \($0)" } ?? "a field") of \(object)"
     case "overflow":
       let offset = event.fieldOffset.map { " at offset \($0)" } ?? ""
       return "\(event.flags & 1 != 0 ? "write" : "read")\(offset), behind the end of "
@@ -86,6 +91,7 @@ struct ZombieMessage {
       return "unowned reference \(field)to \(object) was used"
     case "cast": return "cast of \(object)"
     case "closure": return "use of \(object)"
+    case "escape": return "\(type) \(address) is deallocated, but a reference taken during its deinit is left"
     case "timerTarget": return (member.map { "\($0) is due" } ?? "timer fired") + " for \(object)"
     default: return "use of \(object)"
     }

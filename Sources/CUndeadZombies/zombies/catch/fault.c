@@ -121,9 +121,9 @@ static bool is_our_own(const ucontext_t *context) {
 }
 
 // The page is open for all that is known: another thread has opened it since, and the access succeeds now. Or the program has
-// closed memory of its own that lies there, and handles its faults: then it comes again.
-static bool succeeds_now(const siginfo_t *info, const ucontext_t *context) {
-  uintptr_t place = (uintptr_t)context->uc_mcontext.gregs[REG_RIP] ^ (uintptr_t)info->si_addr;
+// closed memory of its own that lies there, and handles its faults: then it comes again, with the same block there.
+static bool succeeds_now(const siginfo_t *info, const ucontext_t *context, uint32_t block) {
+  uintptr_t place = ((uintptr_t)context->uc_mcontext.gregs[REG_RIP] ^ (uintptr_t)info->si_addr) + block;
   bool again = undead_zombie_self.last_fault == place;
   undead_zombie_self.last_fault = again ? 0 : place;
   return !again;
@@ -133,13 +133,13 @@ static bool succeeds_now(const siginfo_t *info, const ucontext_t *context) {
 static bool look_at(int signal, const siginfo_t *info, const ucontext_t *context) {
   // Sent by somebody; a fault of our own; or one of a crash reporter, which reads all memory.
   if (info->si_code <= 0 || undead_zombies.dying || is_our_own(context)) return false;
-  bool goes_on;
-  if (signal == SIGSEGV && undead_fenced_holds((uintptr_t)info->si_addr) && undead_fenced_is_open((uintptr_t)info->si_addr))
-    return succeeds_now(info, context);
-  if (signal == SIGSEGV && undead_fenced_fault(info, context, &goes_on)) return goes_on;
-  uintptr_t object = undead_guard_object((uintptr_t)info->si_addr);
+  uintptr_t address = (uintptr_t)info->si_addr;
+  undead_touch touch = signal == SIGSEGV ? undead_fenced_fault(info, context) : UNDEAD_TOUCH_OF_OTHERS;
+  if (touch == UNDEAD_TOUCH_OF_OPEN) return succeeds_now(info, context, undead_fenced_number(address));
+  if (touch != UNDEAD_TOUCH_OF_OTHERS) return touch == UNDEAD_TOUCH_GOES_ON;
+  uintptr_t object = undead_guard_object(address);
   if (signal == SIGSEGV && object) return guard_fault(info, context, object);
-  if (signal == SIGSEGV && undead_guard_is_open((uintptr_t)info->si_addr)) return succeeds_now(info, context);
+  if (signal == SIGSEGV && undead_guard_is_open(address)) return succeeds_now(info, context, 0);
   if (!scribble_fault(signal, context)) tombstone_fault(signal, context);
   undead_zombie_settle(false, true);
   return false;

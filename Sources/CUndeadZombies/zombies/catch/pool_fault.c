@@ -4,6 +4,7 @@
 // part of the block.
 #include "zombies/catch/pool_fault.h"
 #include "zombies/fault.h"
+#include "glibc/layout.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/memory.h"
@@ -170,6 +171,15 @@ typedef struct {
   bool is_write;
 } undead_fenced_access;
 
+// A pointer to what had these pages before the block that died last: it leads to no part of that, or to a part that the runtime's
+// function would not look at.
+static bool is_older(const undead_zombie_use *use, const undead_fenced_slot *slot) {
+  if (use->kind == UNDEAD_ZOMBIE_OVERFLOW) return false;
+  if (use->kind == UNDEAD_ZOMBIE_RETAIN || use->kind == UNDEAD_ZOMBIE_UNOWNED) return use->field_offset != ABI_OBJECT_REFCOUNT;
+  // In front of its header, too: the number has no sign.
+  return use->field_offset + CHUNK_HEADER >= slot->fence - slot->block + CHUNK_HEADER;
+}
+
 static void report_fenced(uintptr_t address, const undead_fenced_access *access, const undead_fenced_slot *slot, bool is_fence) {
   undead_dead dead = {
       .object = slot->block,
@@ -194,39 +204,44 @@ static void report_fenced(uintptr_t address, const undead_fenced_access *access,
   if (access->is_write) use.flags |= UNDEAD_ZOMBIE_IS_WRITE;
   if (is_race(slot)) use.flags |= UNDEAD_ZOMBIE_IS_RACE;
   use.kind = access->code ? kind_of_touch(&use, is_fence) : is_fence ? UNDEAD_ZOMBIE_OVERFLOW : UNDEAD_ZOMBIE_FIELD;
-  if (use.kind == UNDEAD_ZOMBIE_METHOD) find_method(&use, access->code);
+  if (is_older(&use, slot)) {
+    use.flags |= UNDEAD_ZOMBIE_IS_OLDER;
+    use.object = address;
+    use.class = NULL;
+    dead = (undead_dead){.allocation = UNDEAD_BACKTRACE_NONE, .deallocation = UNDEAD_BACKTRACE_NONE};
+  }
+  if (use.kind == UNDEAD_ZOMBIE_METHOD && use.class) find_method(&use, access->code);
   if (use.kind != UNDEAD_ZOMBIE_FIELD && use.kind != UNDEAD_ZOMBIE_OVERFLOW && use.kind != UNDEAD_ZOMBIE_CLOSURE)
     use.field_offset = UNDEAD_ZOMBIE_NO_FIELD;
   undead_zombie_used(&use, true);
   undead_chosen_watch(slot);
 }
 
-// True if the program can go on.
-static bool fenced_used(uintptr_t address, const undead_fenced_access *access) {
+static undead_touch fenced_used(uintptr_t address, const undead_fenced_access *access) {
   undead_fenced_slot slot;
   bool is_fence, is_open;
   // Another thread has opened the page since, or it is no block's.
-  if (!undead_fenced_touched(address, &slot, &is_fence, &is_open)) return undead_fenced_is_open(address);
-  if (!undead_zombies.active) return is_open;
+  if (!undead_fenced_touched(address, &slot, &is_fence, &is_open))
+    return undead_fenced_is_open(address) ? UNDEAD_TOUCH_OF_OPEN : UNDEAD_TOUCH_ENDS;
+  if (!undead_zombies.active) return is_open ? UNDEAD_TOUCH_GOES_ON : UNDEAD_TOUCH_ENDS;
   report_fenced(address, access, &slot, is_fence);
-  if (is_open && undead_zombies.policy != UNDEAD_ZOMBIE_TRAP) return true;
+  if (is_open && undead_zombies.policy != UNDEAD_ZOMBIE_TRAP) return UNDEAD_TOUCH_GOES_ON;
   undead_zombie_log_signal(SIGSEGV);
   undead_zombies.dying = true;
   undead_fenced_close(address);
-  return false;
+  return UNDEAD_TOUCH_ENDS;
 }
 
-bool undead_fenced_fault(const siginfo_t *info, const ucontext_t *context, bool *goes_on) {
+undead_touch undead_fenced_fault(const siginfo_t *info, const ucontext_t *context) {
   const greg_t *registers = context->uc_mcontext.gregs;
   uintptr_t address = (uintptr_t)info->si_addr;
-  if (!undead_fenced_holds(address)) return false;
+  if (!undead_fenced_holds(address)) return UNDEAD_TOUCH_OF_OTHERS;
   undead_fenced_access access = {
       .place = {(uintptr_t)registers[REG_RIP] + 1, (uintptr_t)registers[REG_RSP], (uintptr_t)registers[REG_RBP]},
       .code = (const uint8_t *)registers[REG_RIP],
       .is_write = registers[REG_ERR] & POOL_FAULT_IS_WRITE,
   };
-  *goes_on = fenced_used(address, &access);
-  return true;
+  return fenced_used(address, &access);
 }
 
 bool undead_fault_before_call(uintptr_t address, bool is_write, undead_frame caller) {
@@ -234,15 +249,15 @@ bool undead_fault_before_call(uintptr_t address, bool is_write, undead_frame cal
   // A crash reporter reads all memory.
   if (!undead_fenced_holds(address) || undead_zombies.dying || undead_fenced_is_open(address)) return false;
   int saved = errno;
-  bool goes_on = fenced_used(address, &access);
+  bool goes_on = fenced_used(address, &access) != UNDEAD_TOUCH_ENDS;
   errno = saved;
   // The program is to end here, as at an access of its own.
   if (!goes_on && undead_zombies.dying) (void)*(volatile const char *)address;
   return goes_on;
 }
 #else
-bool undead_fenced_fault(const siginfo_t *info, const ucontext_t *context, bool *goes_on) {
-  return (void)info, (void)context, *goes_on = false;
+undead_touch undead_fenced_fault(const siginfo_t *info, const ucontext_t *context) {
+  return (void)info, (void)context, UNDEAD_TOUCH_OF_OTHERS;
 }
 bool undead_fault_before_call(uintptr_t address, bool is_write, undead_frame caller) {
   return (void)address, (void)is_write, (void)caller, false;

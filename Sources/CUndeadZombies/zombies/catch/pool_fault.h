@@ -6,7 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
-// True if the fault is one of the pool's. `*goes_on`: the program can go on.
-bool undead_fenced_fault(const siginfo_t *info, const ucontext_t *context, bool *goes_on);
+// What a fault of the program touched: nothing of the pool's; pages of it that are open, for all that is known; or what was reported.
+typedef enum { UNDEAD_TOUCH_OF_OTHERS, UNDEAD_TOUCH_OF_OPEN, UNDEAD_TOUCH_GOES_ON, UNDEAD_TOUCH_ENDS } undead_touch;
+undead_touch undead_fenced_fault(const siginfo_t *info, const ucontext_t *context);
 
 #pragma GCC visibility pop

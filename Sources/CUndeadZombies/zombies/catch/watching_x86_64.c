@@ -60,7 +60,7 @@ __asm__(UNDEAD_EACH_FUNCTION UNDEAD_KEEP_ARGUMENTS
     ".globl undead_swift_watching\n"
     ".hidden undead_swift_watching\n"
     "undead_swift_watching:\n"
-    "  .quad undead_class_instance_died\n"
+    "  .quad undead_class_instance_ends\n"
     "  .quad undead_object_died\n"
     "  .quad 0\n"
     "undead_each_count undead_table_entry\n"

@@ -203,6 +203,24 @@ const char *undead_metadata_field(uintptr_t isa, uint32_t offset) {
   return name ? name : "";
 }
 
+bool undead_metadata_element(uintptr_t isa, uint32_t offset, uint64_t *element) {
+  const char *module, *name;
+  undead_metadata_names(isa, &module, &name);
+  if (strcmp(module, "Swift") != 0 || strcmp(name, "_ContiguousArrayStorage") != 0) return false;
+  uintptr_t descriptor = word_at(isa + ABI_CLASS_DESCRIPTOR);
+  uint64_t argument = (uint64_t)u32_at(descriptor + ABI_CLASS_DESCRIPTOR_POSITIVE) - u32_at(descriptor + ABI_CLASS_DESCRIPTOR_MEMBERS);
+  if ((argument + 1) * 8 > u32_at(isa + ABI_CLASS_SIZE)) return false;
+  uintptr_t type = word_at(isa + argument * 8);
+  if (!is_address(type) || !undead_pages_are_readable(type - 8, 8)) return false;
+  uintptr_t witnesses = word_at(type - 8);
+  if (!is_address(witnesses) || !undead_pages_are_readable(witnesses, ABI_WITNESS_BYTES)) return false;
+  uint64_t stride = word_at(witnesses + ABI_WITNESS_STRIDE), mask = u32_at(witnesses + ABI_WITNESS_FLAGS) & ABI_WITNESS_ALIGN_MASK;
+  uint64_t first = (ABI_ARRAY_ELEMENTS + mask) & ~mask;
+  if (!stride || offset < first) return false;
+  *element = (offset - first) / stride;
+  return true;
+}
+
 void undead_metadata_names(uintptr_t isa, const char **module, const char **name) {
   *module = *name = "";
   if (!undead_metadata_is_class(isa)) return;

@@ -23,6 +23,8 @@ uint32_t undead_metadata_misread(void);
 
 // The stored property of `isa` or of a superclass that holds `offset`, "" if it is not known.
 const char *undead_metadata_field(uintptr_t isa, uint32_t offset);
+// The number of the element that lies there in the storage of an array. False for anything else.
+bool undead_metadata_element(uintptr_t isa, uint32_t offset, uint64_t *element);
 // Whether an `unowned` stored property begins there.
 bool undead_metadata_is_unowned(uintptr_t isa, uint32_t offset);
 

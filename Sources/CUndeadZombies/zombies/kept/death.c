@@ -180,8 +180,7 @@ bool undead_zombie_filter_unseen(void *block, uintptr_t pc, uintptr_t sp, uintpt
   return UNLIKELY(header[1] == FREED) && bury_freed(block, pc, sp, bp);
 }
 
-// Stand in for swift_deallocClassInstance and swift_deallocObject.
-HIDDEN void undead_class_instance_died(uintptr_t object, size_t size, size_t align_mask);
+// Stand in for swift_deallocClassInstance (behind catch/escape.c) and swift_deallocObject.
 void undead_class_instance_died(uintptr_t object, size_t size, size_t align_mask) {
   died(UNDEAD_SWIFT_DEALLOC_CLASS_INSTANCE, object, size, align_mask, __builtin_frame_address(0));
 }

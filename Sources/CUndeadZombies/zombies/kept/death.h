@@ -12,4 +12,7 @@ bool undead_zombie_filter_unseen(void *block, uintptr_t pc, uintptr_t sp, uintpt
 bool undead_zombie_filter_all(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp);
 bool undead_zombie_filter_kept(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp);   // keeps those on pages for good
 
+// In place of swift_deallocClassInstance: the object goes to the quarantine. Takes its return address for the caller's.
+void undead_class_instance_died(uintptr_t object, size_t size, size_t align_mask);
+
 #pragma GCC visibility pop

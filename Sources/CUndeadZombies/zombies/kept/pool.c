@@ -188,7 +188,7 @@ static undead_fenced_slot *begin_block(slot_row *row, size_t size, size_t room, 
   slot->allocation = *allocation;
   slot->deallocation.count = 0;
   slot->state = UNDEAD_FENCED_LIVE;
-  counters.chosen++;
+  slot->number = (uint32_t)++counters.chosen;
   return slot;
 }
 
@@ -301,6 +301,11 @@ bool undead_fenced_is_open(uintptr_t address) {
   if (!slot) return false;
   if (address >= slot->fence) return slot->fence_open;
   return slot->state == UNDEAD_FENCED_LIVE || slot->state == UNDEAD_FENCED_USED;
+}
+
+uint32_t undead_fenced_number(uintptr_t address) {
+  const undead_fenced_slot *slot = slot_at(address);
+  return slot ? slot->number : 0;
 }
 
 void undead_fenced_read_counters(undead_fenced_counters *result) { *result = counters; }

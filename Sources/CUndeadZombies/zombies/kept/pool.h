@@ -34,6 +34,7 @@ typedef struct {
   uintptr_t block;
   size_t size;
   uintptr_t isa;               // of an object; 0: not known, or raw memory
+  uint32_t number;             // of the block, among all that were chosen
   uint32_t state;              // undead_fenced_state; USED: dead, used since, and open again
   bool fence_open;             // the page behind it was touched
   uint64_t death;              // nanoseconds, CLOCK_MONOTONIC_COARSE
@@ -74,6 +75,8 @@ void undead_fenced_open_all(void);
 void undead_fenced_close(uintptr_t address);
 // True if the page of `address` is open.
 bool undead_fenced_is_open(uintptr_t address);
+// The number of the block in the slot of `address`, the last one if there is none; 0 if there never was.
+uint32_t undead_fenced_number(uintptr_t address);
 
 void undead_fenced_read_counters(undead_fenced_counters *counters);
 void undead_fenced_before_fork(void);

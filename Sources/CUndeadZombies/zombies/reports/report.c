@@ -29,7 +29,7 @@ typedef struct {
   undead_dead dead;
   const char *note;
   uint64_t now;          // CLOCK_MONOTONIC_COARSE, at the use
-  char owner_field[512];   // "App.Response.request"
+  char owner_field[512];   // "App.Response.request", "element 3"
   char thread_name[UNDEAD_THREAD_NAME_BYTES], death_thread_name[UNDEAD_THREAD_NAME_BYTES];
   uintptr_t allocation[FRAMES], deallocation[FRAMES], access[FRAMES];
 } report;
@@ -101,6 +101,15 @@ static void add_owner(report *r, const undead_zombie_use *use) {
   if (length > 0 && (size_t)length < sizeof r->owner_field) r->zombie.field = r->owner_field;
 }
 
+// A field by its name, an element of an array by its number.
+static void add_part(report *r, const undead_zombie_class *class, uint32_t offset) {
+  uint64_t element;
+  r->zombie.field = undead_metadata_field(class->original, offset);
+  if (!undead_metadata_element(class->original, offset, &element)) return;
+  snprintf(r->owner_field, sizeof r->owner_field, "element %llu", (unsigned long long)element);
+  r->zombie.field = r->owner_field;
+}
+
 static void fill_in(report *r, const undead_zombie_use *use, uint64_t count) {
   undead_zombie *zombie = &r->zombie;
   r->now = nanoseconds(CLOCK_MONOTONIC_COARSE);
@@ -128,7 +137,7 @@ static void fill_in(report *r, const undead_zombie_use *use, uint64_t count) {
   }
   const undead_zombie_class *class = use->class ? use->class : r->dead.class;
   if (class && !class->is_context && use->field_offset != UNDEAD_ZOMBIE_NO_FIELD)
-    zombie->field = undead_metadata_field(class->original, use->field_offset);
+    add_part(r, class, use->field_offset);
   if (use->owner) add_owner(r, use);
   add_access(r, use);
 }
