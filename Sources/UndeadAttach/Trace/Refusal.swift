@@ -16,12 +16,12 @@ extension AttachError {
     if words.isEmpty || words.starts(with: Guardian.word.utf8) {
       return .again("process \(pid) is just being let go by process \(tracer), which traced it; try again")
     }
-    let name =
-      pid_t(tracer).flatMap { ProcFile.text("/proc/\($0)/comm") }
-      .map { " ('\($0.filter { $0 != "\n" })')" } ?? ""
+    let name = pid_t(tracer).flatMap { ProcFile.text("/proc/\($0)/comm") }?.filter { $0 != "\n" }
+    // It stops the process for a moment only.
+    if name == "undead" { return .again("process \(pid) is being looked at by another undead, process \(tracer); try again") }
     return .misuse(
-      "process \(pid) is traced already, by process \(tracer)\(name): a debugger, strace, or another undead; end that first"
-    )
+      "process \(pid) is traced already, by process \(tracer)\(name.map { " ('\($0)')" } ?? ""): end that debugger or strace "
+        + "first")
   }
 }
 

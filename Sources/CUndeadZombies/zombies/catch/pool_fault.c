@@ -175,7 +175,9 @@ typedef struct {
 // function would not look at.
 static bool is_older(const undead_zombie_use *use, const undead_fenced_slot *slot) {
   if (use->kind == UNDEAD_ZOMBIE_OVERFLOW) return false;
-  if (use->kind == UNDEAD_ZOMBIE_RETAIN || use->kind == UNDEAD_ZOMBIE_UNOWNED) return use->field_offset != ABI_OBJECT_REFCOUNT;
+  // They look at the counts, ours at the class.
+  bool counts = use->kind == UNDEAD_ZOMBIE_RETAIN || use->kind == UNDEAD_ZOMBIE_UNOWNED;
+  if (counts && use->field_offset != ABI_OBJECT_REFCOUNT && use->field_offset != 0) return true;
   // In front of its header, too: the number has no sign.
   return use->field_offset + CHUNK_HEADER >= slot->fence - slot->block + CHUNK_HEADER;
 }

@@ -1,5 +1,5 @@
 // A deinit lets `self` escape: the runtime ends the program for that, with the tool and without.
-// EXPECT zombie kind=escape type=App.Ghost allocated=haunt freed=haunt
+// EXPECT zombie kind=escape|retain type=App.Ghost allocated=haunt freed=haunt
 // EXPECT crash
 nonisolated(unsafe) var escaped: AnyObject?
 
