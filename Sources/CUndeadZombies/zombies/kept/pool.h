@@ -66,7 +66,8 @@ void undead_fenced_each(void (*see)(uintptr_t block));
 // True if `address` lies in the pool.
 bool undead_fenced_holds(uintptr_t address);
 // What an access to `address` met. True, with a copy of what is known of it, if it touched a page that is closed and that belongs
-// to a block. `*fence`: it is the page behind the block; `*open`: it can be used from now on. Async-signal-safe.
+// to a block. `*fence`: it is the page behind the block; `*open`: it can be used from now on. Else that says whether it is open, at
+// one instant with all else that is known: who closes a page has the lock. Async-signal-safe.
 bool undead_fenced_touched(uintptr_t address, undead_fenced_slot *slot, bool *fence, bool *open);
 // Opens the pages of all dead blocks: nothing is asked of the system for them any more.
 void undead_fenced_open_all(void);
