@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #include "zombies/zombies.h"
 #include "platform/memory/own_data.h"
+#include "platform/system/read_text.h"
 #include "undead_sniffer.h"
 #include "record/block_source.h"
 #include "record/allocator.h"
@@ -28,7 +29,6 @@
 #include "zombies/reports/waiting.h"
 #include "zombies/classes/zombie_class.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -43,22 +43,12 @@ bool undead_zombies_are_active(void) { return undead_zombies.active; }
 
 const char *undead_zombie_inactive_reason(void) { return undead_zombies.active ? "" : reason; }
 
-// The number in a file of the kernel's, UINT64_MAX if there is none.
-static uint64_t limit_in(const char *path) {
-  char text[24] = {0};
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
-  if (file >= 0) close(file);
-  uint64_t limit = 0;
-  for (ssize_t i = 0; i < length && text[i] >= '0' && text[i] <= '9'; i++)
-    limit = limit * 10 + (uint64_t)(text[i] - '0');
-  return limit ? limit : UINT64_MAX;
-}
-
 // What a container allows, by either version of control groups; UINT64_MAX if it says nothing.
 static uint64_t container_limit(void) {
-  uint64_t second = limit_in("/sys/fs/cgroup/memory.max"), first = limit_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
-  return second < first ? second : first;
+  uint64_t second = undead_number_in("/sys/fs/cgroup/memory.max");
+  uint64_t first = undead_number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
+  uint64_t limit = second && (!first || second < first) ? second : first;
+  return limit ? limit : UINT64_MAX;
 }
 
 // The dead must not take the memory that the living need.
@@ -122,6 +112,7 @@ static bool start_sampled_locked(const undead_zombie_options *options) {
   if (!undead_zombies.active) {
     undead_zombies.sample = options->sample;
     undead_fault_handlers_install();
+    undead_swift_functions_step_aside();
     undead_zombies.active = true;
     undead_chosen_begin(options->sample, !undead_type_list_is_empty(UNDEAD_LIST_GUARD));
   }

@@ -14,6 +14,16 @@ churn_sample() { # configuration mode peer program arguments...
     >>"$work/zombies"
 }
 
+# How many instructions a malloc and a free take, bare and while one block in many is watched: "bytes bare sampled".
+instructions() {
+  local steps=$work/steps libraries bytes
+  libraries=$(swiftc -print-target-info | sed -n 's/.*"runtimeResourcePath" *: *"\(.*\)".*/\1/p')/linux
+  clang -O1 "$root/Checks/BenchWorkloads/zombies/steps.c" -o "$steps" -Wl,--no-as-needed,-rpath,"$libraries" -L"$libraries" -lswiftCore
+  for bytes in 16 48 400 1000 2000 100000; do
+    echo "$bytes $("$steps" "$bytes") $("$undead" run --zombie-mode sampled --output /dev/null -- "$steps" "$bytes")"
+  done
+}
+
 zombies_section() {
   local source=$root/Checks/BenchWorkloads/zombies/churn.swift configuration program flags mode count
   : >"$work/zombies"
@@ -35,6 +45,9 @@ zombies_section() {
       churn_sample "$configuration" churn guard "$undead" run --zombie-mode=guard -- "$program" churn 100000
     done
   done
+  echo
+  echo "Instructions of a malloc and a free of a block that is not watched: bytes, bare, with sampled zombies"
+  instructions
   echo
   echo "Zombies: churn is the making, use and death of 1.25 objects, threads the same on four, pairs a retain and a release (ns; peak MiB; ratio)"
   awk '

@@ -1,6 +1,7 @@
 #include "platform/system/read_text.h"
 #include "platform/processor/processor.h"
 #include <fcntl.h>
+#include <string.h>
 
 long undead_read_text_of(long descriptor, char *text, size_t size) {
   text[0] = 0;
@@ -36,4 +37,20 @@ uint64_t undead_read_number(const char *text, unsigned base, const char **end) {
   }
   if (end) *end = text;
   return number;
+}
+
+uint64_t undead_number_in(const char *path) {
+  char text[32];
+  undead_read_text(path, text, sizeof text);
+  return undead_read_number(text, 10, NULL);
+}
+
+// proc_pid_stat(5). The second field, the name, may have spaces in it.
+uint64_t undead_start_ticks(const char *path) {
+  enum { NAME_FIELD = 2, START_FIELD = 22 };
+  char text[1024];
+  undead_read_text(path, text, sizeof text);
+  const char *at = strrchr(text, ')');
+  for (int field = NAME_FIELD; at && field < START_FIELD; field++) at = strchr(at + 1, ' ');
+  return at ? undead_read_number(at, 10, NULL) : 0;
 }

@@ -57,13 +57,10 @@ typedef enum {
 static int64_t start_of_program(int32_t process) {
   if (undead_given()) return (int64_t)(undead_given()->started / 1000000000u) - CLOCK_SLACK_SECONDS;
   // The directory is made when it is first looked at, so only the start time in ticks since boot tells.
-  char text[1024], path[64];
+  char path[64];
   snprintf(path, sizeof path, "/proc/%d/stat", process);
-  if (undead_read_text(path, text, sizeof text) < 0) return 0;
-  const char *field = strrchr(text, ')');
-  for (int number = 2; field && number < 22; number++) field = strchr(field + 1, ' ');
-  if (!field || *field++ != ' ' || *field < '0' || *field > '9') return 0;
-  uint64_t ticks = undead_read_number(field, 10, NULL);
+  uint64_t ticks = undead_start_ticks(path);
+  if (!ticks) return 0;
   struct timespec now = {0}, since_boot = {0};
   clock_gettime(CLOCK_REALTIME, &now);
   clock_gettime(CLOCK_BOOTTIME, &since_boot);

@@ -3,6 +3,7 @@
 #include "zombies/fault.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
+#include "platform/processor/processor.h"
 #include "record/registry.h"
 #include "zombies/catch/caught_copy_x86_64.h"
 #include "zombies/catch/pool_fault.h"
@@ -121,9 +122,14 @@ static bool is_our_own(const ucontext_t *context) {
 }
 
 // The page is open for all that is known: another thread has opened it since, and the access succeeds now. Or the program has
-// closed memory of its own that lies there, and handles its faults: then it comes again, with the same block there.
-static bool succeeds_now(const siginfo_t *info, const ucontext_t *context, uint32_t block) {
-  uintptr_t place = ((uintptr_t)context->uc_mcontext.gregs[REG_RIP] ^ (uintptr_t)info->si_addr) + block;
+// closed memory of its own that lies there, and handles its faults: then it comes again while no page was given to another block.
+static bool succeeds_now(const siginfo_t *info, const ucontext_t *context) {
+  uintptr_t place = (uintptr_t)context->uc_mcontext.gregs[REG_RIP] ^ (uintptr_t)info->si_addr;
+  undead_fenced_counters pool;
+  undead_guard_counters guard;
+  undead_fenced_read_counters(&pool);
+  undead_guard_read_counters(&guard);
+  place ^= (pool.chosen + guard.guarded) << UNDEAD_ADDRESS_BITS;
   bool again = undead_zombie_self.last_fault == place;
   undead_zombie_self.last_fault = again ? 0 : place;
   return !again;
@@ -133,13 +139,12 @@ static bool succeeds_now(const siginfo_t *info, const ucontext_t *context, uint3
 static bool look_at(int signal, const siginfo_t *info, const ucontext_t *context) {
   // Sent by somebody; a fault of our own; or one of a crash reporter, which reads all memory.
   if (info->si_code <= 0 || undead_zombies.dying || is_our_own(context)) return false;
-  uintptr_t address = (uintptr_t)info->si_addr;
-  undead_touch touch = signal == SIGSEGV ? undead_fenced_fault(info, context) : UNDEAD_TOUCH_OF_OTHERS;
-  if (touch == UNDEAD_TOUCH_OF_OPEN) return succeeds_now(info, context, undead_fenced_number(address));
-  if (touch != UNDEAD_TOUCH_OF_OTHERS) return touch == UNDEAD_TOUCH_GOES_ON;
-  uintptr_t object = undead_guard_object(address);
+  undead_fenced_answer answer = signal == SIGSEGV ? undead_fenced_fault(info, context) : UNDEAD_FENCED_NOT_MET;
+  if (answer == UNDEAD_FENCED_IS_OPEN) return succeeds_now(info, context);
+  if (answer != UNDEAD_FENCED_NOT_MET) return answer == UNDEAD_FENCED_GOES_ON;
+  uintptr_t object = undead_guard_object((uintptr_t)info->si_addr);
   if (signal == SIGSEGV && object) return guard_fault(info, context, object);
-  if (signal == SIGSEGV && undead_guard_is_open(address)) return succeeds_now(info, context, 0);
+  if (signal == SIGSEGV && undead_guard_is_open((uintptr_t)info->si_addr)) return succeeds_now(info, context);
   if (!scribble_fault(signal, context)) tombstone_fault(signal, context);
   undead_zombie_settle(false, true);
   return false;
@@ -189,8 +194,8 @@ static void forward(int signal, siginfo_t *info, void *context) {
   if (action.sa_flags & SA_RESETHAND) programs[index_of(signal)].sa_handler = SIG_DFL;
   undead_faults_state before = undead_zombie_self.faults;
   undead_zombie_self.faults = UNDEAD_FAULTS_HELD;
-  if (action.sa_flags & SA_SIGINFO) action.sa_sigaction(signal, info, context);
-  else action.sa_handler(signal);
+  // Another thread may be setting the action: a handler of the other kind does without two of the arguments.
+  action.sa_sigaction(signal, info, context);
   undead_zombie_self.faults = before;
 }
 

@@ -10,6 +10,7 @@
 #include "platform/memory/memory.h"
 #include "platform/memory/thread_state.h"
 #include "platform/processor/words.h"
+#include "platform/system/read_text.h"
 #include "runtime/abi.h"
 #include "unwind/backtrace.h"
 #include "unwind/pc_table.h"
@@ -23,11 +24,9 @@
 #include "zombies/classes/zombie_class.h"
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -126,23 +125,10 @@ static void find_method(undead_zombie_use *use, const uint8_t *code) {
 
 // When a thread of this process began, in nanoseconds of CLOCK_MONOTONIC; 0 if it is not known.
 static uint64_t beginning_of(int32_t thread) {
-  enum { FIELDS_AFTER_NAME = 20 };
-  char path[64], text[512];
+  char path[64];
   snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread);
-  int file = open(path, O_RDONLY | O_CLOEXEC);
-  ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
-  if (file >= 0) close(file);
-  if (length <= 0) return 0;
-  text[length] = 0;
-  const char *at = strrchr(text, ')');
-  for (int i = 0; at && i < FIELDS_AFTER_NAME; i++) at = strchr(at + 1, ' ');
-  uint64_t ticks = 0;
-  for (at = at ? at + 1 : ""; *at >= '0' && *at <= '9'; at++) ticks = ticks * 10 + (uint64_t)(*at - '0');
-  struct timespec boot = {0}, now = {0};
-  clock_gettime(CLOCK_BOOTTIME, &boot);
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  uint64_t since_boot = ticks * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
-  uint64_t asleep = (uint64_t)(boot.tv_sec - now.tv_sec) * 1000000000u + (uint64_t)(boot.tv_nsec - now.tv_nsec);
+  uint64_t since_boot = undead_start_ticks(path) * (1000000000u / (uint64_t)sysconf(_SC_CLK_TCK));
+  uint64_t asleep = undead_nanoseconds(CLOCK_BOOTTIME) - undead_nanoseconds(CLOCK_MONOTONIC);
   return since_boot > asleep ? since_boot - asleep : 0;
 }
 
@@ -219,25 +205,24 @@ static void report_fenced(uintptr_t address, const undead_fenced_access *access,
   undead_chosen_watch(slot);
 }
 
-static undead_touch fenced_used(uintptr_t address, const undead_fenced_access *access) {
+static undead_fenced_answer fenced_used(uintptr_t address, const undead_fenced_access *access) {
   undead_fenced_slot slot;
   bool is_fence, is_open;
   // Another thread has opened the page since, or it is no block's.
-  if (!undead_fenced_touched(address, &slot, &is_fence, &is_open))
-    return undead_fenced_is_open(address) ? UNDEAD_TOUCH_OF_OPEN : UNDEAD_TOUCH_ENDS;
-  if (!undead_zombies.active) return is_open ? UNDEAD_TOUCH_GOES_ON : UNDEAD_TOUCH_ENDS;
-  report_fenced(address, access, &slot, is_fence);
-  if (is_open && undead_zombies.policy != UNDEAD_ZOMBIE_TRAP) return UNDEAD_TOUCH_GOES_ON;
+  if (!undead_fenced_touched(address, &slot, &is_fence, &is_open)) return is_open ? UNDEAD_FENCED_IS_OPEN : UNDEAD_FENCED_ENDS;
+  if (undead_zombies.active) report_fenced(address, access, &slot, is_fence);
+  if (is_open && (!undead_zombies.active || undead_zombies.policy != UNDEAD_ZOMBIE_TRAP)) return UNDEAD_FENCED_GOES_ON;
+  if (!undead_zombies.active) return UNDEAD_FENCED_ENDS;
   undead_zombie_log_signal(SIGSEGV);
   undead_zombies.dying = true;
   undead_fenced_close(address);
-  return UNDEAD_TOUCH_ENDS;
+  return UNDEAD_FENCED_ENDS;
 }
 
-undead_touch undead_fenced_fault(const siginfo_t *info, const ucontext_t *context) {
+undead_fenced_answer undead_fenced_fault(const siginfo_t *info, const ucontext_t *context) {
   const greg_t *registers = context->uc_mcontext.gregs;
   uintptr_t address = (uintptr_t)info->si_addr;
-  if (!undead_fenced_holds(address)) return UNDEAD_TOUCH_OF_OTHERS;
+  if (!undead_fenced_holds(address)) return UNDEAD_FENCED_NOT_MET;
   undead_fenced_access access = {
       .place = {(uintptr_t)registers[REG_RIP] + 1, (uintptr_t)registers[REG_RSP], (uintptr_t)registers[REG_RBP]},
       .code = (const uint8_t *)registers[REG_RIP],
@@ -251,15 +236,15 @@ bool undead_fault_before_call(uintptr_t address, bool is_write, undead_frame cal
   // A crash reporter reads all memory.
   if (!undead_fenced_holds(address) || undead_zombies.dying || undead_fenced_is_open(address)) return false;
   int saved = errno;
-  bool goes_on = fenced_used(address, &access) != UNDEAD_TOUCH_ENDS;
+  bool goes_on = fenced_used(address, &access) == UNDEAD_FENCED_GOES_ON;
   errno = saved;
   // The program is to end here, as at an access of its own.
   if (!goes_on && undead_zombies.dying) (void)*(volatile const char *)address;
   return goes_on;
 }
 #else
-undead_touch undead_fenced_fault(const siginfo_t *info, const ucontext_t *context) {
-  return (void)info, (void)context, UNDEAD_TOUCH_OF_OTHERS;
+undead_fenced_answer undead_fenced_fault(const siginfo_t *info, const ucontext_t *context) {
+  return (void)info, (void)context, UNDEAD_FENCED_NOT_MET;
 }
 bool undead_fault_before_call(uintptr_t address, bool is_write, undead_frame caller) {
   return (void)address, (void)is_write, (void)caller, false;

@@ -11,7 +11,7 @@
 #define TEXT(value) #value
 #define NUMBER(value) TEXT(value)
 
-__asm__(UNDEAD_EACH_FUNCTION UNDEAD_KEEP_ARGUMENTS
+__asm__(UNDEAD_KEEP_ARGUMENTS
     // Retain and release: any word with tag bits, of which the runtime takes these for the address.
     ".macro undead_watch_tagged name, index\n"
     ".balign 16\n"
@@ -52,9 +52,9 @@ __asm__(UNDEAD_EACH_FUNCTION UNDEAD_KEEP_ARGUMENTS
     "  .quad 0\n"
     ".endm\n"
     ".text\n"
-    "undead_each_count undead_watch_tagged\n"
-    "undead_each_other undead_watch_tagged\n"
-    "undead_each_count undead_watch_closely\n"
+    UNDEAD_FUNCTIONS(3, "undead_watch_tagged", UNDEAD_FUNCTIONS_OF_COUNTS)
+    UNDEAD_FUNCTIONS(19, "undead_watch_tagged", UNDEAD_FUNCTIONS_OF_OTHERS)
+    UNDEAD_FUNCTIONS(3, "undead_watch_closely", UNDEAD_FUNCTIONS_OF_COUNTS)
     ".section .data.rel.ro, \"aw\"\n"
     ".balign 8\n"
     ".globl undead_swift_watching\n"
@@ -63,14 +63,14 @@ __asm__(UNDEAD_EACH_FUNCTION UNDEAD_KEEP_ARGUMENTS
     "  .quad undead_class_instance_ends\n"
     "  .quad undead_object_died\n"
     "  .quad 0\n"
-    "undead_each_count undead_table_entry\n"
-    "undead_each_other undead_table_entry\n"
+    UNDEAD_FUNCTIONS(3, "undead_table_entry", UNDEAD_FUNCTIONS_OF_COUNTS)
+    UNDEAD_FUNCTIONS(19, "undead_table_entry", UNDEAD_FUNCTIONS_OF_OTHERS)
     ".globl undead_swift_watching_closely\n"
     ".hidden undead_swift_watching_closely\n"
     "undead_swift_watching_closely:\n"
     "  .quad 0, 0, 0\n"
-    "undead_each_count undead_close_table_entry\n"
-    "undead_each_other undead_no_table_entry\n"
+    UNDEAD_FUNCTIONS(3, "undead_close_table_entry", UNDEAD_FUNCTIONS_OF_COUNTS)
+    UNDEAD_FUNCTIONS(19, "undead_no_table_entry", UNDEAD_FUNCTIONS_OF_OTHERS)
     ".text\n");
 
 // Optimised code puts releases together, one too many among them: the runtime ends the object and does not say that there

@@ -229,14 +229,6 @@ void undead_zombie_classes_apply_lists(void) {
 
 uint64_t undead_zombie_class_count(void) { return __atomic_load_n(&class_count, __ATOMIC_RELAXED); }
 
-static bool locked_for_fork;
-void undead_zombie_classes_before_fork(void) {
-  locked_for_fork = undead_lock_take_for(&lock, UNDEAD_LOCK_HELD);
-  if (locked_for_fork) undead_hook_hold();
-}
-void undead_zombie_classes_after_fork(void) {
-  if (!locked_for_fork) return;
-  undead_lock_release(&lock);
-  undead_hook_let_go();
-}
+void undead_zombie_classes_before_fork(void) { undead_lock_before_fork(&lock); }
+void undead_zombie_classes_after_fork(void) { undead_lock_after_fork(&lock); }
 #endif

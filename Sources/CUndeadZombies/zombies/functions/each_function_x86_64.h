@@ -3,42 +3,23 @@
 #include "platform/processor/assembly_x86_64.h"
 #include "zombies/functions/functions.h"
 
-// The functions and their places in the tables (undead_swift_function).
-#define UNDEAD_EACH_FUNCTION \
-  ".macro undead_each_count macro\n" \
-  "  \\macro swift_retain, 3\n" \
-  "  \\macro swift_retain_n, 4\n" \
-  "  \\macro swift_nonatomic_retain, 5\n" \
-  "  \\macro swift_nonatomic_retain_n, 6\n" \
-  "  \\macro swift_bridgeObjectRetain, 7\n" \
-  "  \\macro swift_bridgeObjectRetain_n, 8\n" \
-  "  \\macro swift_nonatomic_bridgeObjectRetain, 9\n" \
-  "  \\macro swift_nonatomic_bridgeObjectRetain_n, 10\n" \
-  "  \\macro swift_release, 11\n" \
-  "  \\macro swift_release_n, 12\n" \
-  "  \\macro swift_nonatomic_release, 13\n" \
-  "  \\macro swift_nonatomic_release_n, 14\n" \
-  "  \\macro swift_bridgeObjectRelease, 15\n" \
-  "  \\macro swift_bridgeObjectRelease_n, 16\n" \
-  "  \\macro swift_nonatomic_bridgeObjectRelease, 17\n" \
-  "  \\macro swift_nonatomic_bridgeObjectRelease_n, 18\n" \
+// For the assembler, which counts: MACRO with the name of each function of a group and its index, from `first` on.
+#define UNDEAD_NEXT_FUNCTION(name, function) \
+  "  undead_of_each " #function ", %undead_index\n" \
+  "  .set undead_index, undead_index + 1\n"
+#define UNDEAD_FUNCTIONS(first, MACRO, group) \
+  ".altmacro\n" \
+  ".macro undead_of_each name, index\n" \
+  "  " MACRO " \\name, \\index\n" \
   ".endm\n" \
-  ".macro undead_each_other macro\n" \
-  "  \\macro swift_unownedRetainStrong, 19\n" \
-  "  \\macro swift_unownedRetainStrongAndRelease, 20\n" \
-  "  \\macro swift_nonatomic_unownedRetainStrong, 21\n" \
-  "  \\macro swift_nonatomic_unownedRetainStrongAndRelease, 22\n" \
-  "  \\macro swift_unownedCheck, 23\n" \
-  "  \\macro swift_dynamicCastClass, 24\n" \
-  "  \\macro swift_dynamicCastClassUnconditional, 25\n" \
-  "  \\macro swift_dynamicCastUnknownClass, 26\n" \
-  "  \\macro swift_dynamicCastUnknownClassUnconditional, 27\n" \
-  ".endm\n"
+  ".set undead_index, " #first "\n" \
+  group(UNDEAD_NEXT_FUNCTION) \
+  ".purgem undead_of_each\n" \
+  ".noaltmacro\n"
 
-_Static_assert(UNDEAD_SWIFT_ALLOC_OBJECT == 2 && UNDEAD_SWIFT_RETAIN == 3 && UNDEAD_SWIFT_RELEASE == 11 &&
-                   UNDEAD_SWIFT_UNOWNED_RETAIN_STRONG == 19 &&
-                   UNDEAD_SWIFT_DYNAMIC_CAST_CLASS == 24 && UNDEAD_SWIFT_FUNCTION_COUNT == 28,
-               "used above");
+_Static_assert(UNDEAD_SWIFT_RETAIN == 3 && UNDEAD_SWIFT_RELEASE == 11 && UNDEAD_SWIFT_UNOWNED_RETAIN_STRONG == 19 &&
+                   UNDEAD_SWIFT_FUNCTION_COUNT == 28,
+               "where the groups begin, as the assembler is told");
 
 // r11 is the function's index. Arguments are kept around the call.
 #define UNDEAD_KEEP_ARGUMENTS \

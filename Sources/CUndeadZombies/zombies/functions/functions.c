@@ -2,45 +2,22 @@
 #if UNDEAD_SUPPORTED
 #include "zombies/functions/functions.h"
 #include "platform/images/c_library.h"
+#include "platform/images/imports.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/thread_state.h"
 #include <dlfcn.h>
 #include <errno.h>
 
 #if defined(__x86_64__)
-static const char *const names[UNDEAD_SWIFT_FUNCTION_COUNT] = {
-    "swift_deallocClassInstance",
-    "swift_deallocObject",
-    "swift_allocObject",
-    "swift_retain",
-    "swift_retain_n",
-    "swift_nonatomic_retain",
-    "swift_nonatomic_retain_n",
-    "swift_bridgeObjectRetain",
-    "swift_bridgeObjectRetain_n",
-    "swift_nonatomic_bridgeObjectRetain",
-    "swift_nonatomic_bridgeObjectRetain_n",
-    "swift_release",
-    "swift_release_n",
-    "swift_nonatomic_release",
-    "swift_nonatomic_release_n",
-    "swift_bridgeObjectRelease",
-    "swift_bridgeObjectRelease_n",
-    "swift_nonatomic_bridgeObjectRelease",
-    "swift_nonatomic_bridgeObjectRelease_n",
-    "swift_unownedRetainStrong",
-    "swift_unownedRetainStrongAndRelease",
-    "swift_nonatomic_unownedRetainStrong",
-    "swift_nonatomic_unownedRetainStrongAndRelease",
-    "swift_unownedCheck",
-    "swift_dynamicCastClass",
-    "swift_dynamicCastClassUnconditional",
-    "swift_dynamicCastUnknownClass",
-    "swift_dynamicCastUnknownClassUnconditional",
-};
+#define FUNCTION_NAME(name, function) #function,
+static const char *const names[UNDEAD_SWIFT_FUNCTION_COUNT] = {UNDEAD_EACH_FUNCTION(FUNCTION_NAME)};
 
 static const undead_watching_functions *watching;   // NULL: nobody watches
 static bool closely;
+
+// What leads past our definitions, where they are those that the loader finds first.
+static undead_import imports[UNDEAD_SWIFT_FUNCTION_COUNT];
+static size_t import_count;   // 0: the images call them
 
 static uintptr_t watching_function(uint32_t index) {
   return index == UNDEAD_SWIFT_RELEASE_N ? (uintptr_t)watching->each_release : watching->normally[index];
@@ -88,7 +65,33 @@ bool undead_swift_functions_find(void) {
   return true;
 }
 
+static int change_imports(struct dl_phdr_info *image, size_t size, void *back) {
+  (void)size;
+  undead_imports_change(image, imports, import_count, back != NULL);
+  return 0;
+}
+
+void undead_swift_functions_step_aside(void) {
+  if (import_count) return;
+  int saved = errno;
+  undead_thread.ignored++;
+  for (size_t i = 0; i < UNDEAD_SWIFT_FUNCTION_COUNT; i++) {
+    uintptr_t entry = (uintptr_t)undead_swift_entries[i];
+    if ((uintptr_t)undead_symbol(RTLD_DEFAULT, names[i]) != entry || !resolve((uint32_t)i)) continue;
+    imports[import_count++] = (undead_import){names[i], entry, undead_swift_real[i]};
+  }
+  dl_iterate_phdr(change_imports, NULL);
+  undead_thread.ignored--;
+  errno = saved;
+}
+
+static void step_back(void) {
+  if (import_count) dl_iterate_phdr(change_imports, imports);
+  import_count = 0;
+}
+
 void undead_swift_functions_watch(const undead_watching_functions *functions) {
+  if (functions) step_back();
   watching = functions;
   for (uint32_t i = 0; i < UNDEAD_SWIFT_FUNCTION_COUNT; i++) set_target(i);
 }
@@ -102,5 +105,6 @@ void undead_swift_functions_watch_closely(bool on) {
 bool undead_swift_functions_find(void) { return false; }
 void undead_swift_functions_watch(const undead_watching_functions *functions) { (void)functions; }
 void undead_swift_functions_watch_closely(bool on) { (void)on; }
+void undead_swift_functions_step_aside(void) {}
 #endif
 #endif

@@ -6,41 +6,41 @@
 
 #pragma GCC visibility push(hidden)
 
-// In the order of the tables in each_function_x86_64.h.
+// All of them, in the order of the tables: those that give and take memory, those that retain and release, the others.
+#define UNDEAD_FUNCTIONS_OF_MEMORY(EACH) \
+  EACH(DEALLOC_CLASS_INSTANCE, swift_deallocClassInstance) EACH(DEALLOC_OBJECT, swift_deallocObject) \
+  EACH(ALLOC_OBJECT, swift_allocObject)
+#define UNDEAD_FUNCTIONS_OF_COUNTS(EACH) \
+  EACH(RETAIN, swift_retain) EACH(RETAIN_N, swift_retain_n) EACH(NONATOMIC_RETAIN, swift_nonatomic_retain) \
+  EACH(NONATOMIC_RETAIN_N, swift_nonatomic_retain_n) EACH(BRIDGE_RETAIN, swift_bridgeObjectRetain) \
+  EACH(BRIDGE_RETAIN_N, swift_bridgeObjectRetain_n) EACH(NONATOMIC_BRIDGE_RETAIN, swift_nonatomic_bridgeObjectRetain) \
+  EACH(NONATOMIC_BRIDGE_RETAIN_N, swift_nonatomic_bridgeObjectRetain_n) EACH(RELEASE, swift_release) \
+  EACH(RELEASE_N, swift_release_n) EACH(NONATOMIC_RELEASE, swift_nonatomic_release) \
+  EACH(NONATOMIC_RELEASE_N, swift_nonatomic_release_n) EACH(BRIDGE_RELEASE, swift_bridgeObjectRelease) \
+  EACH(BRIDGE_RELEASE_N, swift_bridgeObjectRelease_n) EACH(NONATOMIC_BRIDGE_RELEASE, swift_nonatomic_bridgeObjectRelease) \
+  EACH(NONATOMIC_BRIDGE_RELEASE_N, swift_nonatomic_bridgeObjectRelease_n)
+#define UNDEAD_FUNCTIONS_OF_OTHERS(EACH) \
+  EACH(UNOWNED_RETAIN_STRONG, swift_unownedRetainStrong) \
+  EACH(UNOWNED_RETAIN_STRONG_AND_RELEASE, swift_unownedRetainStrongAndRelease) \
+  EACH(NONATOMIC_UNOWNED_RETAIN_STRONG, swift_nonatomic_unownedRetainStrong) \
+  EACH(NONATOMIC_UNOWNED_RETAIN_STRONG_AND_RELEASE, swift_nonatomic_unownedRetainStrongAndRelease) \
+  EACH(UNOWNED_CHECK, swift_unownedCheck) EACH(DYNAMIC_CAST_CLASS, swift_dynamicCastClass) \
+  EACH(DYNAMIC_CAST_CLASS_UNCONDITIONAL, swift_dynamicCastClassUnconditional) \
+  EACH(DYNAMIC_CAST_UNKNOWN_CLASS, swift_dynamicCastUnknownClass) \
+  EACH(DYNAMIC_CAST_UNKNOWN_CLASS_UNCONDITIONAL, swift_dynamicCastUnknownClassUnconditional)
+#define UNDEAD_EACH_FUNCTION(EACH) \
+  UNDEAD_FUNCTIONS_OF_MEMORY(EACH) UNDEAD_FUNCTIONS_OF_COUNTS(EACH) UNDEAD_FUNCTIONS_OF_OTHERS(EACH)
+
 typedef enum {
-  UNDEAD_SWIFT_DEALLOC_CLASS_INSTANCE,
-  UNDEAD_SWIFT_DEALLOC_OBJECT,
-  UNDEAD_SWIFT_ALLOC_OBJECT,
-  UNDEAD_SWIFT_RETAIN,
-  UNDEAD_SWIFT_RETAIN_N,
-  UNDEAD_SWIFT_NONATOMIC_RETAIN,
-  UNDEAD_SWIFT_NONATOMIC_RETAIN_N,
-  UNDEAD_SWIFT_BRIDGE_RETAIN,
-  UNDEAD_SWIFT_BRIDGE_RETAIN_N,
-  UNDEAD_SWIFT_NONATOMIC_BRIDGE_RETAIN,
-  UNDEAD_SWIFT_NONATOMIC_BRIDGE_RETAIN_N,
-  UNDEAD_SWIFT_RELEASE,
-  UNDEAD_SWIFT_RELEASE_N,
-  UNDEAD_SWIFT_NONATOMIC_RELEASE,
-  UNDEAD_SWIFT_NONATOMIC_RELEASE_N,
-  UNDEAD_SWIFT_BRIDGE_RELEASE,
-  UNDEAD_SWIFT_BRIDGE_RELEASE_N,
-  UNDEAD_SWIFT_NONATOMIC_BRIDGE_RELEASE,
-  UNDEAD_SWIFT_NONATOMIC_BRIDGE_RELEASE_N,
-  UNDEAD_SWIFT_UNOWNED_RETAIN_STRONG,
-  UNDEAD_SWIFT_UNOWNED_RETAIN_STRONG_AND_RELEASE,
-  UNDEAD_SWIFT_NONATOMIC_UNOWNED_RETAIN_STRONG,
-  UNDEAD_SWIFT_NONATOMIC_UNOWNED_RETAIN_STRONG_AND_RELEASE,
-  UNDEAD_SWIFT_UNOWNED_CHECK,
-  UNDEAD_SWIFT_DYNAMIC_CAST_CLASS,
-  UNDEAD_SWIFT_DYNAMIC_CAST_CLASS_UNCONDITIONAL,
-  UNDEAD_SWIFT_DYNAMIC_CAST_UNKNOWN_CLASS,
-  UNDEAD_SWIFT_DYNAMIC_CAST_UNKNOWN_CLASS_UNCONDITIONAL,
+#define UNDEAD_FUNCTION_INDEX(name, function) UNDEAD_SWIFT_##name,
+  UNDEAD_EACH_FUNCTION(UNDEAD_FUNCTION_INDEX)
   UNDEAD_SWIFT_FUNCTION_COUNT,
 } undead_swift_function;
 
 // The runtime's own function, once it is known; until then a stub that finds it. Never NULL.
 extern uintptr_t undead_swift_real[UNDEAD_SWIFT_FUNCTION_COUNT];
+// Our definitions themselves.
+extern const uint8_t undead_swift_entries[UNDEAD_SWIFT_FUNCTION_COUNT][16];
 // Where our definition of the function jumps to: the runtime's own, or the one that watches for zombies.
 extern uintptr_t undead_swift_target[UNDEAD_SWIFT_FUNCTION_COUNT];
 // Versions that watch for zombies (catch/watching_x86_64.c), by the index of the function; 0: there is none.
@@ -52,6 +52,9 @@ typedef struct {
 // Finds the runtime's functions now, while that is safe. False if they cannot be reached: no Swift runtime, or one that
 // is linked statically, whose functions are not ours to replace.
 bool undead_swift_functions_find(void);
+
+// Nobody watches, so the images that are loaded now call the runtime's functions, and ours cost no jump, until somebody does.
+void undead_swift_functions_step_aside(void);
 
 // Lets our definitions watch for zombies, or not (NULL).
 void undead_swift_functions_watch(const undead_watching_functions *functions);

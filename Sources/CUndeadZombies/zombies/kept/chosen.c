@@ -1,7 +1,7 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
-// Blocks are chosen at random, or as storage, and for a while also by the place of a use that was found: then malloc asks here for each block
-// (record/block_source.h), which is dear, so it ends when the time or the number of blocks is over.
+// Blocks are chosen at random, or as storage, and for a while also by the place of a use that was found: then malloc asks here for
+// each block (record/block_source.h), which is dear, so it ends when the time or the number of blocks is over.
 #include "zombies/kept/chosen.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/thread_state.h"
@@ -15,13 +15,14 @@
 #include "zombies/shared/state.h"
 #include "zombies/shared/threads.h"
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
-// A page costs about 6 us, most of it in the kernel, and to ask what a block is for a LOOKS_FOR_A_PAGE-th of that. Of more blocks in
-// a second than these, fewer are chosen, which holds the default rate below half a percent of a processor, and storage below ten.
-enum { BLOCKS_A_SECOND = 500000, STORAGE_A_SECOND = 10000, LOOKS_FOR_A_PAGE = 64, SELDOM = 64 };
+// A page costs about 6 us, most of it in the kernel, and to ask what a block is for a LOOKS_FOR_A_PAGE-th of that. Of more blocks
+// in a second than these, fewer are chosen, which holds the default rate below half a percent of a processor, and storage below
+// ten. A SAVED_PART-th of a second's share may be saved for when it is needed.
+enum { BLOCKS_A_SECOND = 500000, STORAGE_A_SECOND = 10000, LOOKS_FOR_A_PAGE = 64, SELDOM = 64, SAVED_PART = 2 };
 enum { WATCHED = 8, WATCHED_SECONDS = 60, WATCHED_BLOCKS = 1 << 16, CALLS_TO_A_LOOK = 4096 };
+#define SECOND 1000000000ll   // nanoseconds
 // Where the place shows in a backtrace: behind the runtime's functions.
 enum { FRAME_OF_RAW = 1, FRAME_OF_OBJECT = 2 };
 // What a block is to be, and the registers of who asked for it.
@@ -65,11 +66,8 @@ static void copy_frames(void *context, const uint32_t *indices, uint32_t count) 
   for (uint32_t i = 0; i < frames->count; i++) frames->indices[i] = indices[i];
 }
 
-static int64_t seconds(void) {
-  struct timespec time = {0};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-  return time.tv_sec + 1;   // never 0
-}
+static int64_t nanoseconds(void) { return (int64_t)undead_nanoseconds(CLOCK_MONOTONIC_COARSE); }
+static int64_t seconds(void) { return nanoseconds() / SECOND + 1; }   // never 0
 
 static uint32_t place_of(const undead_fenced_frames *frames, uintptr_t isa) {
   uint32_t frame = isa ? FRAME_OF_OBJECT : FRAME_OF_RAW;
@@ -89,16 +87,20 @@ static bool is_named(uintptr_t isa) {
   return class && class->guard;
 }
 
-static int64_t second;
-static uint32_t spent;   // in it, in looks
+static int64_t paid_until;   // nanoseconds: by then all that was spent is earned
 
-// False if this second has had its share.
-static bool spend(uint32_t looks) {
-  int64_t time = seconds();
-  if (__atomic_load_n(&second, __ATOMIC_RELAXED) != time && __atomic_exchange_n(&second, time, __ATOMIC_RELAXED) != time)
-    __atomic_store_n(&spent, 0, __ATOMIC_RELAXED);
-  uint32_t most = only_storage ? STORAGE_A_SECOND : BLOCKS_A_SECOND / one_in;
-  return __atomic_fetch_add(&spent, looks, __ATOMIC_RELAXED) <= most * LOOKS_FOR_A_PAGE;
+static int64_t pages_a_second(void) { return only_storage ? STORAGE_A_SECOND : BLOCKS_A_SECOND / one_in + 1; }
+
+static bool is_in_debt(int64_t time) { return __atomic_load_n(&paid_until, __ATOMIC_RELAXED) > time; }
+
+// False if more was spent than is earned in the course of time.
+static bool spend(int64_t looks) {
+  int64_t time = nanoseconds(), before = __atomic_load_n(&paid_until, __ATOMIC_RELAXED);
+  int64_t earliest = time - (only_storage ? SECOND : SECOND / SAVED_PART);
+  if (before > time) return false;
+  if (before < earliest) __atomic_compare_exchange_n(&paid_until, &before, earliest, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  __atomic_fetch_add(&paid_until, SECOND / (pages_a_second() * LOOKS_FOR_A_PAGE) * looks, __ATOMIC_RELAXED);
+  return true;
 }
 
 static bool is_sampled_type(uintptr_t isa) {
@@ -177,7 +179,7 @@ static uint32_t rate(void) {
   if (!only_storage) return one_in;
   uint32_t quarters = undead_fenced_quarters();
   uint32_t rate = quarters < 2 ? 1 : SELDOM << (quarters - 2) * 2;
-  return rate < SELDOM && __atomic_load_n(&spent, __ATOMIC_RELAXED) > STORAGE_A_SECOND * LOOKS_FOR_A_PAGE ? SELDOM : rate;
+  return rate < SELDOM && is_in_debt(nanoseconds()) ? SELDOM : rate;
 }
 
 static void *take_chosen(size_t size, size_t alignment, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
@@ -252,7 +254,7 @@ void undead_chosen_begin_with_storage(void) { begin(1, true, false); }
 void undead_chosen_after_fork_in_child(void) {
   undead_thread.choice_seed = 0;
   undead_thread.choice_left = 0;
-  spent = 0;
+  paid_until = 0;
 }
 
 void undead_chosen_end(void) {

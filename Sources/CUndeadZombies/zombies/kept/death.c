@@ -54,6 +54,24 @@ static void unregister_side_table(uint64_t refcount) {
   unregister(undead_registry_slot(refcount << ABI_REFCOUNT_SIDE_TABLE_SCALE));
 }
 
+// Gives the dead object to the quarantine: it has no other owner from now on. False if it is not kept, and as it was before.
+static inline __attribute__((always_inline)) bool keep_dead(undead_dead *dead, uint32_t *slot, undead_evicted *evicted) {
+  bool guarded = undead_guard_holds(dead->object);
+  uint32_t look = undead_zombies.policy == UNDEAD_ZOMBIE_TRAP ? UNDEAD_DEAD_IS_SCRIBBLED : 0;
+  dead->flags |= guarded ? UNDEAD_DEAD_IS_GUARDED : look;
+  dead->thread = undead_thread_place();
+  uint64_t refcount = ((const uint64_t *)dead->object)[1];
+  uint32_t word = unregister(slot);
+  dead->allocation = word & UNDEAD_WORD_BACKTRACE;
+  // Before others may free it for good.
+  if (guarded) undead_guard_close(dead->object);
+  unregister_side_table(refcount);
+  if (LIKELY(undead_quarantine_add(dead, evicted))) return true;
+  if (guarded) undead_guard_open(dead->object);
+  if (word) __atomic_store_n(slot, word, __ATOMIC_RELEASE);
+  return false;
+}
+
 static bool bury_object(uintptr_t object, size_t size, size_t align_mask, const entry_frame *frame,
                  undead_evicted *evicted) {
   const uint64_t *header = (const uint64_t *)object;
@@ -64,29 +82,11 @@ static bool bury_object(uintptr_t object, size_t size, size_t align_mask, const 
   }
   uint32_t *slot = undead_registry_slot(object);
   if (!is_dead(header[1]) || !is_on_heap(slot ? *slot : 0, header[1])) return false;
-  bool guarded = undead_guard_holds(object);
-  uint32_t look = undead_zombies.policy == UNDEAD_ZOMBIE_TRAP ? UNDEAD_DEAD_IS_SCRIBBLED : 0;
-  undead_dead dead = {
-      .object = object,
-      .class = class,
-      .size = size,
-      .align_mask = (uint32_t)align_mask,
-      .thread = undead_thread_place(),
-      .flags = guarded ? UNDEAD_DEAD_IS_GUARDED : look,
-  };
+  undead_dead dead = {.object = object, .class = class, .size = size, .align_mask = (uint32_t)align_mask};
   dead.deallocation =
       undead_backtrace_capture(frame->return_address, (uintptr_t)(frame + 1), frame->saved_frame_pointer);
   undead_claim_died(object, dead.deallocation);
-  uint32_t word = unregister(slot);
-  uint64_t refcount = header[1];
-  dead.allocation = word & UNDEAD_WORD_BACKTRACE;
-  // Before others may free it for good.
-  if (guarded) undead_guard_close(object);
-  unregister_side_table(refcount);
-  if (LIKELY(undead_quarantine_add(&dead, evicted))) return true;
-  if (guarded) undead_guard_open(object);
-  if (word) __atomic_store_n(slot, word, __ATOMIC_RELEASE);
-  return false;
+  return keep_dead(&dead, slot, evicted);
 }
 
 // True if the hook of this frame interrupted no other one.
@@ -129,24 +129,16 @@ static bool bury_freed(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
   undead_evicted evicted = {.outermost = is_outermost((uintptr_t)__builtin_frame_address(0))};
   undead_zombie_class *class = undead_zombie_class_of(header[0]);
   bool kept = false;
-  bool guarded = undead_guard_holds((uintptr_t)block);
   // On guard pages there is nothing but objects.
-  if (class && class->keep && (guarded || !class->is_context)) {
-    uint32_t look = undead_zombies.policy == UNDEAD_ZOMBIE_TRAP ? UNDEAD_DEAD_IS_SCRIBBLED : 0;
+  if (class && class->keep && (undead_guard_holds((uintptr_t)block) || !class->is_context)) {
     undead_dead dead = {
         .object = (uintptr_t)block,
         .class = class,
         .size = undead_block_size((uintptr_t)block),
-        .allocation = *slot & UNDEAD_WORD_BACKTRACE,
         .deallocation = undead_backtrace_capture(pc, sp, bp),
-        .thread = undead_thread_place(),
-        .flags = UNDEAD_DEAD_IS_FREED | (guarded ? UNDEAD_DEAD_IS_GUARDED : look),
+        .flags = UNDEAD_DEAD_IS_FREED,
     };
-    uint32_t word = unregister(slot);
-    if (guarded) undead_guard_close((uintptr_t)block);
-    kept = undead_quarantine_add(&dead, &evicted);
-    if (!kept && guarded) undead_guard_open((uintptr_t)block);
-    if (!kept) __atomic_store_n(slot, word, __ATOMIC_RELEASE);
+    kept = keep_dead(&dead, slot, &evicted);
   }
   undead_zombie_leave();
   undead_hook_leave();

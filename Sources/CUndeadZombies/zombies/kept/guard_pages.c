@@ -5,6 +5,7 @@
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"
+#include "platform/system/read_text.h"
 #include "record/allocator.h"
 #include "record/registry.h"
 #include "runtime/abi.h"
@@ -13,11 +14,9 @@
 #include "zombies/shared/lock.h"
 #include "zombies/kept/spare_mappings.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 enum {
   GUARD_SLOT_BYTES = UNDEAD_GUARD_SLOT_BYTES,
@@ -53,14 +52,8 @@ static uint32_t guard_index_of(uintptr_t address) { return (uint32_t)((address -
 static void *body_of(uint32_t index) { return (void *)(undead_guard_low + (uintptr_t)index * GUARD_SLOT_BYTES + UNDEAD_PAGE); }
 
 // How many mappings a process may have; each protected page takes up to two.
-static uint32_t mapping_limit(void) {
-  char text[24] = {0};
-  int file = open("/proc/sys/vm/max_map_count", O_RDONLY | O_CLOEXEC);
-  ssize_t length = file < 0 ? -1 : read(file, text, sizeof text - 1);
-  if (file >= 0) close(file);
-  uint32_t limit = 0;
-  for (ssize_t i = 0; i < length && text[i] >= '0' && text[i] <= '9' && limit < (1u << 24); i++)
-    limit = limit * 10 + (uint32_t)(text[i] - '0');
+static uint64_t mapping_limit(void) {
+  uint64_t limit = undead_number_in("/proc/sys/vm/max_map_count");
   return limit ? limit : MAPPINGS_DEFAULT;
 }
 
@@ -70,9 +63,9 @@ bool undead_guard_prepare(void) {
   if (undead_allocator_is_other()) return false;
   int saved = errno;
   undead_spare_mappings_prepare();
-  uint32_t limit = mapping_limit();
-  uint32_t wanted = limit > SPARE_MAPPINGS * 2 ? (limit - SPARE_MAPPINGS) / 2 : limit / 4;
-  group_count = (wanted < MOST_GUARD_SLOTS ? wanted : MOST_GUARD_SLOTS) / GROUP_SLOTS;
+  uint64_t limit = mapping_limit();
+  uint64_t wanted = limit > SPARE_MAPPINGS * 2 ? (limit - SPARE_MAPPINGS) / 2 : limit / 4;
+  group_count = (uint32_t)(wanted < MOST_GUARD_SLOTS ? wanted : MOST_GUARD_SLOTS) / GROUP_SLOTS;
   states = undead_map((size_t)group_count * GROUP_SLOTS);
   free_slots = undead_map(group_count * sizeof *free_slots);
   size_t bytes = (size_t)group_count * GROUP_SLOTS * GUARD_SLOT_BYTES;
@@ -195,11 +188,13 @@ void *undead_guard_allocate(size_t size, size_t align_mask, uint32_t backtrace) 
 void undead_guard_close(uintptr_t object) {
   uint32_t index = guard_index_of(object);
   int saved = errno;
-  // A guard that the kernel refuses leaves the object as it is: dead, and readable.
+  // Before it is closed: who meets the page then asks what it is.
+  __atomic_store_n(&states[index], SLOT_DEAD, __ATOMIC_RELEASE);
   if (mprotect(body_of(index), UNDEAD_PAGE, PROT_NONE) == 0) {
-    __atomic_store_n(&states[index], SLOT_DEAD, __ATOMIC_RELEASE);
     __atomic_add_fetch(&guard_counters.guarded_now, 1, __ATOMIC_RELAXED);
   } else {
+    // A guard that the kernel refuses leaves the object as it is: dead, and readable.
+    __atomic_store_n(&states[index], SLOT_LIVE, __ATOMIC_RELEASE);
     __atomic_add_fetch(&guard_counters.not_guarded, 1, __ATOMIC_RELAXED);
   }
   errno = saved;
@@ -224,9 +219,12 @@ bool undead_guard_expose(uintptr_t object) {
 bool undead_guard_open(uintptr_t object) {
   uint32_t index = guard_index_of(object);
   uint8_t dead = SLOT_DEAD;
-  if (!__atomic_compare_exchange_n(&states[index], &dead, SLOT_LIVE, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) return true;
-  __atomic_sub_fetch(&guard_counters.guarded_now, 1, __ATOMIC_RELAXED);
-  return open_body(index);
+  if (__atomic_load_n(&states[index], __ATOMIC_ACQUIRE) != SLOT_DEAD) return true;
+  bool opened = open_body(index);
+  // Another thread may have met it as well.
+  if (__atomic_compare_exchange_n(&states[index], &dead, SLOT_LIVE, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+    __atomic_sub_fetch(&guard_counters.guarded_now, 1, __ATOMIC_RELAXED);
+  return opened;
 }
 
 void undead_guard_free(uintptr_t object) {
@@ -264,16 +262,8 @@ bool undead_guard_is_open(uintptr_t address) {
   return __atomic_load_n(&states[guard_index_of(address)], __ATOMIC_ACQUIRE) == SLOT_LIVE;
 }
 
-static bool guard_locked_for_fork;
-void undead_guard_before_fork(void) {
-  guard_locked_for_fork = undead_lock_take_for(&guard_lock, UNDEAD_LOCK_HELD);
-  if (guard_locked_for_fork) undead_hook_hold();
-}
-void undead_guard_after_fork(void) {
-  if (!guard_locked_for_fork) return;
-  undead_lock_release(&guard_lock);
-  undead_hook_let_go();
-}
+void undead_guard_before_fork(void) { undead_lock_before_fork(&guard_lock); }
+void undead_guard_after_fork(void) { undead_lock_after_fork(&guard_lock); }
 
 void undead_guard_read_counters(undead_guard_counters *result) { *result = guard_counters; }
 #endif

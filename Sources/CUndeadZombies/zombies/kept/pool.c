@@ -1,9 +1,9 @@
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 // A block has pages of its own for as long as it lives, in the row of the smallest slots that have room for it. The dead of a row
-// wait in a queue of `kept_count` for the next block: one of its first quarter is taken, at random, so that a slot stays dead for as
-// long as possible and nobody can foresee which one comes next. Until the queue is full, slots that were never used are taken: many
-// times as many, as what lives long would soon have all.
+// wait in a queue of `kept_count` for the next block: one of its first quarter is taken, at random, so that a slot stays dead for
+// as long as possible and nobody can foresee which one comes next. Until the queue is full, slots that were never used are taken:
+// many times as many, as what lives long would soon have all.
 #include "zombies/kept/pool.h"
 #include "zombies/kept/closed_pages.h"
 #include "zombies/kept/spare_mappings.h"
@@ -15,11 +15,11 @@
 #include "record/block_source.h"
 #include "record/registry.h"
 #include "zombies/shared/lock.h"
+#include "zombies/shared/state.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <time.h>
 
 enum { LEAST_ALIGNMENT = 16, SLOTS_FOR_A_DEAD = 16, MOST_SLOTS = 1 << 14, LEAST_DEAD = 2 };
 
@@ -34,10 +34,10 @@ typedef struct {
   uint32_t first, step;       // in which order they are
 } slot_row;
 
-// A page that begins with the header of a chunk, which lies in front of the block, has no room for a power of two. The dead of each
-// row keep about as much memory.
+// A page that begins with the header of a chunk, which lies in front of the block, has no room for a power of two. The dead of up
+// to 64 KiB keep a quarter of the memory of those of a page, and all that are larger than a page only until the system needs it.
 static slot_row rows[] = {{.pages = 1, .share = 1}, {.pages = 16 + 1, .share = 16}, {.pages = 256 + 1, .share = 128}};
-enum { ROWS = sizeof rows / sizeof *rows };
+enum { ROWS = sizeof rows / sizeof *rows, DEAD_SHARE = 4 };
 
 static undead_bounded_lock lock;
 static undead_fenced_counters counters;
@@ -113,7 +113,8 @@ bool undead_fenced_prepare(uint32_t dead, uint32_t wanted) {
   while (slots < MOST_SLOTS && slots < wanted) slots *= 2;
   dice = (uint32_t)undead_ticks() | 1;
   for (slot_row *row = rows; row < rows + ROWS; row++) {
-    row->kept_count = dead / row->share < LEAST_DEAD ? LEAST_DEAD : dead / row->share;
+    uint32_t kept = dead / row->share / DEAD_SHARE;
+    row->kept_count = kept < LEAST_DEAD ? LEAST_DEAD : kept;
     row->slot_count = slots / row->share < 2 * LEAST_DEAD ? 2 * LEAST_DEAD : slots / row->share;
     row->first = dice >> 8, row->step = dice | 1;   // odd: it comes to all of them
   }
@@ -151,6 +152,8 @@ static undead_fenced_slot *take_slot(slot_row *row) {
   return &row->slots[index];
 }
 
+static bool has_many_pages(const undead_fenced_slot *slot) { return slot->fence - slot->low > UNDEAD_PAGE; }
+
 static void put_slot(const undead_fenced_slot *slot) {
   slot_row *row = row_at(slot->low);
   *waiting_at(row, row->waiting_count++) = (uint16_t)(slot - row->slots);
@@ -162,7 +165,7 @@ static bool open_slot(undead_fenced_slot *slot) {
   if (slot->state == UNDEAD_FENCED_DEAD) counters.dead_now--;
   slot->state = UNDEAD_FENCED_FREE;
   // Of many pages the next block may need few.
-  if (slot->fence - slot->low > UNDEAD_PAGE) madvise((void *)slot->low, slot->fence - slot->low, MADV_DONTNEED);
+  if (has_many_pages(slot)) madvise((void *)slot->low, slot->fence - slot->low, MADV_DONTNEED);
   return undead_dead_pages_protect(slot->low, slot->fence, PROT_READ | PROT_WRITE);
 }
 
@@ -188,7 +191,7 @@ static undead_fenced_slot *begin_block(slot_row *row, size_t size, size_t room, 
   slot->allocation = *allocation;
   slot->deallocation.count = 0;
   slot->state = UNDEAD_FENCED_LIVE;
-  slot->number = (uint32_t)++counters.chosen;
+  counters.chosen++;
   return slot;
 }
 
@@ -217,12 +220,6 @@ void *undead_fenced_allocate(size_t size, size_t alignment, uintptr_t isa, const
   return (void *)block;
 }
 
-static uint64_t now(void) {
-  struct timespec time = {0};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 static undead_fenced_slot *living(uintptr_t block) {
   undead_fenced_slot *slot = slot_at(block);
   return slot && slot->state == UNDEAD_FENCED_LIVE && slot->block == block ? slot : NULL;
@@ -234,12 +231,13 @@ bool undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_acto
   undead_fenced_slot *slot = living(block);
   if (slot) {
     slot->isa = isa;
-    slot->death = now();
+    slot->death = undead_nanoseconds(CLOCK_MONOTONIC_COARSE);
     slot->killer = *killer;
     slot->deallocation = *deallocation;
     // A page that cannot be taken away stays: dead, and readable.
     slot->state = undead_dead_pages_protect(slot->low, slot->fence, PROT_NONE) ? UNDEAD_FENCED_DEAD : UNDEAD_FENCED_USED;
     if (slot->state == UNDEAD_FENCED_DEAD) counters.dead_now++;
+    if (has_many_pages(slot)) madvise((void *)slot->low, slot->fence - slot->low, MADV_FREE);
     put_slot(slot);
   }
   undead_lock_release(&lock);
@@ -264,8 +262,16 @@ void undead_fenced_each(void (*see)(uintptr_t block)) {
 
 // MARK: Accesses
 
+bool undead_fenced_is_open(uintptr_t address) {
+  const undead_fenced_slot *slot = slot_at(address);
+  if (!slot) return false;
+  if (address >= slot->fence) return slot->fence_open;
+  return slot->state == UNDEAD_FENCED_LIVE || slot->state == UNDEAD_FENCED_USED;
+}
+
 bool undead_fenced_touched(uintptr_t address, undead_fenced_slot *copy, bool *fence, bool *open) {
   undead_fenced_slot *slot = slot_at(address);
+  *open = false;
   if (!slot || !undead_lock_take_in_hook(&lock)) return false;
   *fence = address >= slot->fence;
   bool is = *fence ? !slot->fence_open && slot->state != UNDEAD_FENCED_FREE : slot->state == UNDEAD_FENCED_DEAD;
@@ -275,6 +281,8 @@ bool undead_fenced_touched(uintptr_t address, undead_fenced_slot *copy, bool *fe
     *open = undead_dead_pages_open(low, *fence ? low + UNDEAD_PAGE : slot->fence);
     if (*open && *fence) slot->fence_open = true;
     else if (*open) slot->state = UNDEAD_FENCED_USED, counters.dead_now--;
+  } else {
+    *open = undead_fenced_is_open(address);
   }
   undead_lock_release_in_hook(&lock);
   return is;
@@ -296,28 +304,8 @@ void undead_fenced_close(uintptr_t address) {
   undead_dead_pages_protect(page, page + UNDEAD_PAGE, PROT_NONE);
 }
 
-bool undead_fenced_is_open(uintptr_t address) {
-  const undead_fenced_slot *slot = slot_at(address);
-  if (!slot) return false;
-  if (address >= slot->fence) return slot->fence_open;
-  return slot->state == UNDEAD_FENCED_LIVE || slot->state == UNDEAD_FENCED_USED;
-}
-
-uint32_t undead_fenced_number(uintptr_t address) {
-  const undead_fenced_slot *slot = slot_at(address);
-  return slot ? slot->number : 0;
-}
-
 void undead_fenced_read_counters(undead_fenced_counters *result) { *result = counters; }
 
-static bool locked_for_fork;
-void undead_fenced_before_fork(void) {
-  locked_for_fork = undead_lock_take_for(&lock, UNDEAD_LOCK_HELD);
-  if (locked_for_fork) undead_hook_hold();
-}
-void undead_fenced_after_fork(void) {
-  if (!locked_for_fork) return;
-  undead_lock_release(&lock);
-  undead_hook_let_go();
-}
+void undead_fenced_before_fork(void) { undead_lock_before_fork(&lock); }
+void undead_fenced_after_fork(void) { undead_lock_after_fork(&lock); }
 #endif

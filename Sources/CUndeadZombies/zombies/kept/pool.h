@@ -34,7 +34,6 @@ typedef struct {
   uintptr_t block;
   size_t size;
   uintptr_t isa;               // of an object; 0: not known, or raw memory
-  uint32_t number;             // of the block, among all that were chosen
   uint32_t state;              // undead_fenced_state; USED: dead, used since, and open again
   bool fence_open;             // the page behind it was touched
   uint64_t death;              // nanoseconds, CLOCK_MONOTONIC_COARSE
@@ -67,7 +66,8 @@ void undead_fenced_each(void (*see)(uintptr_t block));
 // True if `address` lies in the pool.
 bool undead_fenced_holds(uintptr_t address);
 // What an access to `address` met. True, with a copy of what is known of it, if it touched a page that is closed and that belongs
-// to a block. `*fence`: it is the page behind the block; `*open`: it can be used from now on. Async-signal-safe.
+// to a block. `*fence`: it is the page behind the block; `*open`: it can be used from now on. Else that says whether it is open, at
+// one instant with all else that is known: who closes a page has the lock. Async-signal-safe.
 bool undead_fenced_touched(uintptr_t address, undead_fenced_slot *slot, bool *fence, bool *open);
 // Opens the pages of all dead blocks: nothing is asked of the system for them any more.
 void undead_fenced_open_all(void);
@@ -75,8 +75,6 @@ void undead_fenced_open_all(void);
 void undead_fenced_close(uintptr_t address);
 // True if the page of `address` is open.
 bool undead_fenced_is_open(uintptr_t address);
-// The number of the block in the slot of `address`, the last one if there is none; 0 if there never was.
-uint32_t undead_fenced_number(uintptr_t address);
 
 void undead_fenced_read_counters(undead_fenced_counters *counters);
 void undead_fenced_before_fork(void);

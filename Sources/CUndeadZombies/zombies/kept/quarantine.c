@@ -12,7 +12,6 @@
 #include "zombies/shared/state.h"
 #include "zombies/shared/threads.h"
 #include <errno.h>
-#include <time.h>
 
 enum { GRANULE = 16, NEAR = 8, FAR = 24 };
 
@@ -104,12 +103,6 @@ static bool free_next(undead_lane *lane, undead_evicted *evicted) {
   return true;
 }
 
-static uint64_t seconds_now(void) {
-  struct timespec time = {0};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
-  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
 // The header as a dead object's is to be. Weak and unowned references ask the count. Without any it may look alive: a
 // release inside of the runtime then comes to the stub that stands in place of the destructor.
 static inline __attribute__((always_inline)) void note_refcount(undead_dead *dead) {
@@ -187,7 +180,7 @@ static bool find_place(undead_lane *lane, const undead_dead *dead, undead_evicte
 
 bool undead_quarantine_add(undead_dead *dead, undead_evicted *evicted) {
   undead_lane *lane = own_lane();
-  dead->death = seconds_now();
+  dead->death = undead_nanoseconds(CLOCK_MONOTONIC_COARSE);
   bool locked = undead_lock_take(&lane->lock), kept = false;
   if (locked) {
     lane->waits = 0;   // left by a signal handler
@@ -302,19 +295,12 @@ void undead_quarantine_read_counters(undead_zombie_counters *result) {
 }
 
 // The lanes first: their threads wait for the ring, and nobody who has the ring waits for a lane.
-static uint64_t lanes_for_fork;
-static bool ring_for_fork;
 void undead_quarantine_before_fork(void) {
-  lanes_for_fork = 0;
-  for (uint32_t i = 0; i < UNDEAD_LANES; i++)
-    if (undead_lock_take_for(&undead_lanes[i].lock, UNDEAD_LOCK_HELD)) lanes_for_fork |= 1ull << i;
-  ring_for_fork = undead_lock_take_for(&undead_ring_lock, UNDEAD_LOCK_HELD);
-  undead_hook_hold();
+  for (uint32_t i = 0; i < UNDEAD_LANES; i++) undead_lock_before_fork(&undead_lanes[i].lock);
+  undead_lock_before_fork(&undead_ring_lock);
 }
 void undead_quarantine_after_fork(void) {
-  if (ring_for_fork) undead_lock_release(&undead_ring_lock);
-  for (uint32_t i = 0; i < UNDEAD_LANES; i++)
-    if (lanes_for_fork >> i & 1) undead_lock_release(&undead_lanes[i].lock);
-  undead_hook_let_go();
+  undead_lock_after_fork(&undead_ring_lock);
+  for (uint32_t i = 0; i < UNDEAD_LANES; i++) undead_lock_after_fork(&undead_lanes[i].lock);
 }
 #endif

@@ -5,14 +5,15 @@
 #include "platform/memory/own_data.h"
 #include "platform/system/own_file.h"
 #include "zombies/reports/log_modules.h"
+#include "zombies/shared/state.h"
 #include "zombies/zombies.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { FILE_BYTES = 1 << 20, MODULE_LISTS = 8, HEADER_BYTES = 256, PATH_BYTES = 1152 };
@@ -43,22 +44,6 @@ const void *undead_zombie_log_memory;
 static undead_module_list modules;
 static uint32_t module_lists;   // written to this file
 
-static char *append_text(char *at, const char *end, const char *text) {
-  while (*text && at + 1 < end) *at++ = *text++;
-  *at = 0;
-  return at;
-}
-
-static char *append_number(char *at, const char *end, uint32_t number) {
-  char digits[12];
-  int count = 0;
-  do digits[count++] = (char)('0' + number % 10);
-  while (number /= 10);
-  while (count > 0 && at + 1 < end) *at++ = digits[--count];
-  *at = 0;
-  return at;
-}
-
 static bool may_grow(void) {
   struct rlimit limit;
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= FILE_BYTES;
@@ -67,12 +52,8 @@ static bool may_grow(void) {
 // Without a directory the log is this process's alone, for undead_zombies_copy_log().
 static log_header *map_file(void) {
   if (!directory[0]) return undead_map(FILE_BYTES);
-  char path[PATH_BYTES], *end = path + sizeof path, *at = append_text(path, end, directory);
-  at = append_text(at, end, "/");
-  at = append_number(at, end, (uint32_t)getpid());
-  at = append_text(at, end, ".");
-  at = append_number(at, end, generation);
-  append_text(at, end, ".zombies");
+  char path[PATH_BYTES];
+  snprintf(path, sizeof path, "%s/%d.%u.zombies", directory, getpid(), generation);
   // A file beyond the limit, or a store into a hole of a full file system, would end the program by a signal.
   if (!may_grow()) return NULL;
   int file = undead_file_own(path);
@@ -85,7 +66,7 @@ static log_header *map_file(void) {
 }
 
 void undead_zombie_log_set_place(const char *wanted, uint32_t wanted_generation, uint32_t flags) {
-  append_text(directory, directory + sizeof directory, wanted);
+  snprintf(directory, sizeof directory, "%s", wanted);
   generation = wanted_generation;
   header_flags = flags;
 }
@@ -101,12 +82,10 @@ void undead_zombie_log_begin(void) {
   log_pid = getpid();
   log_header *file = map_file();
   if (file) {
-    struct timespec now = {0};
-    clock_gettime(CLOCK_REALTIME, &now);
     *file = (log_header){.version = 1, .header_size = HEADER_BYTES, .used = HEADER_BYTES, .flags = header_flags};
     file->pid = (uint32_t)log_pid;
     file->generation = generation;
-    file->start = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    file->start = undead_nanoseconds(CLOCK_REALTIME);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     memcpy(file->magic, "UNDEADZO", sizeof file->magic);
   }

@@ -18,7 +18,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { MAX_ASYNC_DEPTH = 64, FRAMES = UNDEAD_DEPTH_LIMIT + MAX_ASYNC_DEPTH };
@@ -33,12 +32,6 @@ typedef struct {
   char thread_name[UNDEAD_THREAD_NAME_BYTES], death_thread_name[UNDEAD_THREAD_NAME_BYTES];
   uintptr_t allocation[FRAMES], deallocation[FRAMES], access[FRAMES];
 } report;
-
-static uint64_t nanoseconds(clockid_t clock) {
-  struct timespec now = {0};
-  clock_gettime(clock, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static bool are_words_readable(const uintptr_t *words) {
   return ((uintptr_t)words & 7) == 0 && undead_pages_are_readable((uintptr_t)words, 2 * sizeof *words);
@@ -112,7 +105,7 @@ static void add_part(report *r, const undead_zombie_class *class, uint32_t offse
 
 static void fill_in(report *r, const undead_zombie_use *use, uint64_t count) {
   undead_zombie *zombie = &r->zombie;
-  r->now = nanoseconds(CLOCK_MONOTONIC_COARSE);
+  r->now = undead_nanoseconds(CLOCK_MONOTONIC_COARSE);
   *zombie = (undead_zombie){
       .kind = use->kind,
       .flags = use->flags,
@@ -125,7 +118,7 @@ static void fill_in(report *r, const undead_zombie_use *use, uint64_t count) {
       .thread = (int32_t)syscall(SYS_gettid),
       .thread_name = r->thread_name,
       .death_thread_name = r->death_thread_name,
-      .access_time = nanoseconds(CLOCK_REALTIME),
+      .access_time = undead_nanoseconds(CLOCK_REALTIME),
       .count = count,
       .allocation = r->allocation,
       .deallocation = r->deallocation,

@@ -3,17 +3,11 @@
 #include "zombies/shared/lock.h"
 #include "platform/processor/processor.h"
 #include "record/abandoned.h"
+#include "zombies/shared/state.h"
 #include <errno.h>
 #include <sched.h>
-#include <time.h>
 
-enum { SPINS = 100, PATIENCE_SECONDS = 2 };
-
-static int64_t seconds(void) {
-  struct timespec now = {0};
-  clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return now.tv_sec;
-}
+enum { SPINS = 100, PATIENCE = 2000000000 };   // nanoseconds
 
 // True if the lock was left behind by a function of this thread that is not on its stack any more.
 static __attribute__((noinline)) bool was_left(uintptr_t holder, uintptr_t taker) {
@@ -36,9 +30,9 @@ bool undead_lock_wait(undead_bounded_lock *lock, uintptr_t own) {
     undead_spin();
   }
   int saved = errno;
-  int64_t deadline = seconds() + PATIENCE_SECONDS;
+  uint64_t deadline = undead_nanoseconds(CLOCK_MONOTONIC_COARSE) + PATIENCE;
   bool taken = false;
-  while (!(taken = undead_lock_try(lock, own)) && seconds() <= deadline) sched_yield();
+  while (!(taken = undead_lock_try(lock, own)) && undead_nanoseconds(CLOCK_MONOTONIC_COARSE) <= deadline) sched_yield();
   errno = saved;
   return taken;
 }

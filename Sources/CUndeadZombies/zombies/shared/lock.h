@@ -11,7 +11,7 @@ typedef struct {
   uintptr_t taken;   // by the function whose frame pointer is here; 0: nobody
 } undead_bounded_lock;
 
-// For a lock that is released by another function than the one that takes it.
+// Taken for a fork.
 #define UNDEAD_LOCK_HELD 1u
 
 // False if the holder does not let go: it was interrupted by the caller, or is gone (a fork). Takes the lock away from a
@@ -51,6 +51,16 @@ static inline __attribute__((always_inline)) bool undead_lock_take_in_hook(undea
 static inline __attribute__((always_inline)) void undead_lock_release_in_hook(undead_bounded_lock *lock) {
   undead_lock_release(lock);
   undead_hook_leave();
+}
+
+// Around a fork: nobody else has the lock in the child, and who takes it waits at no gate.
+static inline void undead_lock_before_fork(undead_bounded_lock *lock) {
+  if (undead_lock_take_for(lock, UNDEAD_LOCK_HELD)) undead_hook_hold();
+}
+static inline void undead_lock_after_fork(undead_bounded_lock *lock) {
+  if (__atomic_load_n(&lock->taken, __ATOMIC_RELAXED) != UNDEAD_LOCK_HELD) return;
+  undead_lock_release(lock);
+  undead_hook_let_go();
 }
 
 #pragma GCC visibility pop

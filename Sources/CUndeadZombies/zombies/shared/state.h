@@ -3,6 +3,7 @@
 #include "undead_sniffer.h"
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -24,6 +25,12 @@ typedef struct {
   uint64_t denied, missed, zombies, reports, lost_reports;
 } undead_zombie_tally;
 extern undead_zombie_tally undead_zombie_counts;
+
+static inline uint64_t undead_nanoseconds(clockid_t clock) {
+  struct timespec time = {0};
+  clock_gettime(clock, &time);
+  return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
 
 static inline void undead_count(uint64_t *counter) { __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED); }
 
