@@ -18,7 +18,9 @@ extension AttachError {
     }
     let name = pid_t(tracer).flatMap { ProcFile.text("/proc/\($0)/comm") }?.filter { $0 != "\n" }
     // It stops the process for a moment only.
-    if name == "undead" { return .again("process \(pid) is being looked at by another undead, process \(tracer); try again") }
+    if name == "undead" {
+      return .again("process \(pid) is being looked at by another undead, process \(tracer); try again")
+    }
     return .misuse(
       "process \(pid) is traced already, by process \(tracer)\(name.map { " ('\($0)')" } ?? ""): end that debugger or strace "
         + "first")

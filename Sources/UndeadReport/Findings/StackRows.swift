@@ -114,8 +114,8 @@ extension Frame {
   /// True for what the compiler puts before a closure and names like it.
   fileprivate func isForwarder(to other: Frame) -> Bool {
     // And of a deinit, one part that frees the object and one that was written.
-    offset != other.offset && (symbol.contains("closure #") || symbol.hasSuffix(".deinit"))
-      && line == other.line && file == other.file && FunctionName.withoutThunks(symbol) == FunctionName.withoutThunks(other.symbol)
+    offset != other.offset && (symbol.contains("closure #") || symbol.hasSuffix(".deinit")) && line == other.line
+      && file == other.file && FunctionName.withoutThunks(symbol) == FunctionName.withoutThunks(other.symbol)
   }
 
   /// The library that a frame of the toolchain belongs to, as programmers call it.

@@ -68,7 +68,8 @@ struct ZombieMessage {
     if event.flags & 128 != 0 {
       let access = event.flags & 1 != 0 ? "write to" : "read of"
       let operation = ["retain", "release", "cast"].contains(kind) ? "\(kind) of" : access
-      return "\(operation) what lay at \(address): it was freed, and its memory used again, so its type is not known any more"
+      return "\(operation) what lay at \(address): it was freed, and its memory used again, so its type is not known "
+        + "any more"
     }
     // Of a message to a class nobody knows which object it came from.
     let object = "freed \(type)" + (event.object == 0 ? "" : " \(address)")
