@@ -73,8 +73,8 @@ void undead_suspects_close(undead_suspects *suspects) {
   if (suspects->alone) undead_unmap(suspects->alone, UNDEAD_MOST_ALONE * sizeof *suspects->alone);
   undead_mark_close(&suspects->again);
   undead_worklist_close(&suspects->members);
-  undead_suspect_handlers_close(suspects);
-  undead_idle_words_close(suspects);
+  if (suspects->bodies) undead_address_set_close(&suspects->bodies->handlers);
+  undead_address_set_close(&suspects->idle);
   *suspects = (undead_suspects){0};
 }
 

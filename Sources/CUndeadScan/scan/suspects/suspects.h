@@ -21,10 +21,7 @@ typedef struct {
   bool no_memory;
   uintptr_t *tables;                           // NotificationCenter's tables of closures
   uint32_t table_count;
-  size_t handler_bytes;                        // of the list of continuations that sources call
-  uintptr_t *idle;                             // bounds of frames whose words own nothing, ascending (suspect_graph.h)
-  uint32_t idle_count;
-  size_t idle_bytes;
+  undead_address_set idle;                     // bounds of frames whose words own nothing (suspect_graph.h)
   undead_marker again;
   undead_worklist members;                     // blocks of the cycles that were found
   undead_found_suspect *found;
