@@ -62,7 +62,7 @@ INLINE uint32_t find_id(undead_unwind_cache *cache, uintptr_t stack_high, uintpt
       true_checks = count_true(cache, near->first_check);
       if (LIKELY(true_checks == near->first_check)) {
         cache->last = last;
-        return know_next_child(cache, &near->known, leaf);
+        return know_next_child(&near->known, leaf);
       }
     }
     cache->last = last;
@@ -90,7 +90,7 @@ INLINE uint32_t capture_at(undead_unwind_cache *cache, uintptr_t stack_high, uin
   undead_link link = {0};
   undead_odd_step stepped = step_any(&frame, &link, site->rule, stack_high);
   if (UNLIKELY(stepped != UNDEAD_ODD_STEPPED))
-    return stepped == UNDEAD_ODD_END ? know_child(cache, UNDEAD_TRIE_ROOT, site->run | UNDEAD_RUN_BIT) : 0;
+    return stepped == UNDEAD_ODD_END ? undead_store_child(UNDEAD_TRIE_ROOT, site->run | UNDEAD_RUN_BIT) : 0;
   undead_memo **set = NULL;
   if (cache->memo_rest == 0) {
     set = undead_memo_set(cache, site->run, frame.pc, frame.sp);
