@@ -8,18 +8,14 @@
 #include <unistd.h>
 
 typedef int (*exec_function)(const char *, char *const *, char *const *);
-typedef int (*exec_inherit_function)(const char *, char *const *);
 typedef int (*fexec_function)(int, char *const *, char *const *);
 
 static exec_function next_execve, next_execvpe;
-static exec_inherit_function next_execv, next_execvp;
 static fexec_function next_fexecve;
 
 void undead_exec_find_next(void) {
   (void)UNDEAD_NEXT(next_execve, "execve");
   (void)UNDEAD_NEXT(next_execvpe, "execvpe");
-  (void)UNDEAD_NEXT(next_execv, "execv");
-  (void)UNDEAD_NEXT(next_execvp, "execvp");
   (void)UNDEAD_NEXT(next_fexecve, "fexecve");
 }
 
@@ -58,23 +54,9 @@ UNDEAD_PUBLIC int execvpe(const char *file, char *const *arguments, char *const 
   return exec_failed(noted);
 }
 
-UNDEAD_PUBLIC int execv(const char *path, char *const *arguments) {
-  bool noted = note_exec();
-  char *room[undead_relay_room(environ)];
-  char *const *environment = undead_relay_environment(path, true, environ, room);
-  if (environment != environ) UNDEAD_NEXT(next_execve, "execve")(path, arguments, environment);
-  else UNDEAD_NEXT(next_execv, "execv")(path, arguments);
-  return exec_failed(noted);
-}
-
-UNDEAD_PUBLIC int execvp(const char *file, char *const *arguments) {
-  bool noted = note_exec();
-  char *room[undead_relay_room(environ)];
-  char *const *environment = undead_relay_environment(file, true, environ, room);
-  if (environment != environ) UNDEAD_NEXT(next_execvpe, "execvpe")(file, arguments, environment);
-  else UNDEAD_NEXT(next_execvp, "execvp")(file, arguments);
-  return exec_failed(noted);
-}
+// As in libc, they are no more than that.
+UNDEAD_PUBLIC int execv(const char *path, char *const *arguments) { return execve(path, arguments, environ); }
+UNDEAD_PUBLIC int execvp(const char *file, char *const *arguments) { return execvpe(file, arguments, environ); }
 
 UNDEAD_PUBLIC int fexecve(int file, char *const *arguments, char *const *environment) {
   bool noted = note_exec();

@@ -14,7 +14,6 @@ typedef struct {
   const undead_scan_options *options;
   uintptr_t source_vtable;                     // first word of a dispatch source
   uintptr_t operation_vtable;  // of a read or write of DispatchIO that is under way
-  uintptr_t source_types_low, source_types_high;   // where the first word of what it owns points to
   uintptr_t timer_type, after_type;            // first words of what timers own, and what asyncAfter makes
   bool seen;                                   // something that fires or waits exists
   bool names_weakly;                           // an object or a closure that may name another one weakly exists
