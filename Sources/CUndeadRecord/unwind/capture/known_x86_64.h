@@ -14,6 +14,13 @@ INLINE uint32_t near_hash(uintptr_t pc) {
   return (uint32_t)(pc ^ pc >> 9);
 }
 
+// Of four words together, mostly 0.
+#define UNDEAD_CHECK_BLOCK 4u
+INLINE uintptr_t difference_of_block(const undead_check *check) {
+  return (*check[0].slot ^ check[0].value) | (*check[1].slot ^ check[1].value) | (*check[2].slot ^ check[2].value) |
+         (*check[3].slot ^ check[3].value);
+}
+
 INLINE const undead_known_pc *know_pc(undead_unwind_cache *cache, uintptr_t pc) {
   undead_known_pc *known = &cache->pcs[near_hash(pc) & (UNDEAD_KNOWN_PCS - 1)];
   if (LIKELY(known->pc == pc)) return known;
