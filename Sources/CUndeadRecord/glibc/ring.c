@@ -27,7 +27,7 @@ bool undead_glibc_is_arena(uintptr_t start, uintptr_t head) {
 }
 
 static uintptr_t find_head(uintptr_t bins) {
-  static const uintptr_t heads[] = {ARENA_HEAD, ARENA_HEAD_SINCE_2_43, ARENA_HEAD_UNTIL_2_26};
+  const uintptr_t heads[] = {ARENA_HEAD, ARENA_HEAD_SINCE_2_43, ARENA_HEAD_UNTIL_2_26};
   for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
     uintptr_t head = heads[i], main = bins - head, at = undead_glibc_word(bins + BINS_TO_NEXT);
     for (uint32_t count = 0; at != main && count < MOST_ARENAS && undead_glibc_is_arena(at, head); count++)
