@@ -4,35 +4,9 @@
 #include "platform/memory/own_data.h"
 #include <string.h>
 
-#define MOST_ARENAS 65536u
-
 static undead_glibc_heap *found;
 
 const undead_glibc_heap *undead_glibc_found(void) { return found; }
-
-static bool are_arenas(uintptr_t bins, uintptr_t head) {
-  uintptr_t main = bins - head, at = undead_glibc_word(bins + BINS_TO_NEXT);
-  for (uint32_t count = 0; at != main; at = undead_glibc_word(at + head + BINS_TO_NEXT), count++) {
-    bool believed = at % 16 == 0 && undead_is_readable(at, head + BINS_TO_END) && undead_glibc_are_bins(at + head);
-    if (!believed || count == MOST_ARENAS) return false;
-  }
-  return true;
-}
-
-// The main arena lies in libc's data; arenas form a ring, in which it is one.
-static uintptr_t find_main(const undead_glibc_heap *heap, uintptr_t *head) {
-  const uintptr_t heads[] = {ARENA_HEAD, ARENA_HEAD_SINCE_2_43};
-  uintptr_t low = (heap->data.low + 7) & ~(uintptr_t)7;
-  for (uintptr_t bins = low + ARENA_HEAD; bins + BINS_TO_END <= heap->data.high; bins += 8) {
-    if (!undead_glibc_are_bins(bins)) continue;
-    for (int i = 0; i < 2; i++) {
-      if (!are_arenas(bins, heads[i])) continue;
-      *head = heads[i];
-      return bins;
-    }
-  }
-  return 0;
-}
 
 static undead_glibc_result take_arena(undead_glibc_heap *heap, uintptr_t start, uintptr_t head, bool main) {
   undead_arena arena = {start + head, start, undead_glibc_word(start + head - BINS_TO_TOP), main};
@@ -51,8 +25,10 @@ static undead_glibc_result take_arena(undead_glibc_heap *heap, uintptr_t start, 
 }
 
 static undead_glibc_result find(undead_glibc_heap *heap) {
-  uintptr_t head = 0, bins = find_main(heap, &head), settings = 0;
-  if (!bins) return undead_glibc_fail(heap, UNDEAD_GLIBC_UNKNOWN, "no arena of glibc's malloc was found", heap->data.low);
+  undead_glibc_ring ring;
+  bool found_ring = undead_glibc_find_ring(heap->data, &ring) && ring.head != ARENA_HEAD_UNTIL_2_26;
+  uintptr_t head = ring.head, bins = ring.main_bins, settings = 0;
+  if (!found_ring) return undead_glibc_fail(heap, UNDEAD_GLIBC_UNKNOWN, "no arena of glibc's malloc was found", heap->data.low);
   uintptr_t main = bins - head, start = main;
   heap->without_fast_bins = head == ARENA_HEAD_SINCE_2_43;
   do {

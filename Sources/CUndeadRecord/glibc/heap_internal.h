@@ -33,8 +33,6 @@ undead_glibc_result undead_glibc_take_heaps(undead_glibc_heap *heap, const undea
 
 // Takes what stands in the arena's lists out of the registry; `*left`: the free chunks that no list has yet.
 undead_glibc_result undead_glibc_take_lists(undead_glibc_heap *heap, const undead_arena *arena, uint64_t *left);
-// True if there are bins of an arena there: each is empty, or its first and last chunk lead back to it.
-bool undead_glibc_are_bins(uintptr_t bins);
 
 // The chunks with mappings of their own. `*settings`: the place of sbrk_base.
 undead_glibc_result undead_glibc_take_mapped(undead_glibc_heap *heap, uintptr_t *settings);

@@ -1,20 +1,5 @@
 // The lists of free chunks that arenas have: bins, and fast bins up to glibc 2.42.
 #include "glibc/heap_internal.h"
-#include "platform/maps/maps.h"
-
-static bool leads_back(uintptr_t chunk, uintptr_t link, uintptr_t self) {
-  return chunk % 16 == 0 && undead_is_readable(chunk, CHUNK_SMALLEST) && undead_glibc_word(chunk + link) == self;
-}
-
-bool undead_glibc_are_bins(uintptr_t bins) {
-  for (uintptr_t i = 0; i < BINS; i++) {
-    uintptr_t bin = bins + i * BIN_BYTES, self = bin - CHUNK_HEADER;
-    uintptr_t first = undead_glibc_word(bin), last = undead_glibc_word(bin + 8);
-    if (first == self && last == self) continue;
-    if (!leads_back(first, CHUNK_HEADER + 8, self) || !leads_back(last, CHUNK_HEADER, self)) return false;
-  }
-  return true;
-}
 
 // Bins are rings; their chunks are free for their neighbours, too.
 static bool take_bin(uintptr_t bin, uint64_t *left) {

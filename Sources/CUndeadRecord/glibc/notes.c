@@ -8,25 +8,16 @@ undead_glibc_result undead_glibc_fail(undead_glibc_heap *heap, undead_glibc_resu
   return result;
 }
 
-// Makes room for one entry more.
-static bool make_room(void **entries, uint32_t count, uint32_t *capacity, size_t size) {
-  if (count < *capacity) return true;
-  uint32_t larger = *capacity ? *capacity * 2 : 1024;
-  void *moved = undead_map_larger(*entries, *capacity * size, larger * size);
-  if (!moved) return false;
-  *entries = moved;
-  *capacity = larger;
-  return true;
-}
+enum { FIRST_ENTRIES = 1024 };
 
 bool undead_glibc_add_area(undead_glibc_heap *heap, uintptr_t low, uintptr_t high) {
-  if (!make_room((void **)&heap->areas, heap->area_count, &heap->area_capacity, sizeof *heap->areas)) return false;
+  if (heap->area_count == heap->area_capacity && !undead_grow(heap->areas, heap->area_capacity, FIRST_ENTRIES)) return false;
   heap->areas[heap->area_count++] = (undead_glibc_area){.low = low, .high = high};
   return true;
 }
 
 bool undead_glibc_add_kept(undead_glibc_heap *heap, uintptr_t block) {
-  if (!make_room((void **)&heap->kept, heap->kept_count, &heap->kept_capacity, sizeof *heap->kept)) return false;
+  if (heap->kept_count == heap->kept_capacity && !undead_grow(heap->kept, heap->kept_capacity, FIRST_ENTRIES)) return false;
   heap->kept[heap->kept_count++] = block;
   return true;
 }

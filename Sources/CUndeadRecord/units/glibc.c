@@ -5,5 +5,6 @@
 #include "glibc/lists.c"
 #include "glibc/mapped.c"
 #include "glibc/notes.c"
+#include "glibc/ring.c"
 #include "glibc/walk.c"
 #endif

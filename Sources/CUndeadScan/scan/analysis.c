@@ -14,7 +14,7 @@ bool undead_analysis_open(undead_analysis *analysis, const undead_scan_options *
 void undead_analysis_close(undead_analysis *analysis, const undead_storage *storage) {
   undead_mark_close(&analysis->marker);
   undead_held_close(&analysis->bodies);
-  undead_unsure_close(&analysis->bodies);
+  undead_address_set_close(&analysis->bodies.sure);
   undead_paths_close(&analysis->paths, storage);
   undead_suspects_close(&analysis->suspects);
   undead_closed_close(&analysis->closed);

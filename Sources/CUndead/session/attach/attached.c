@@ -11,6 +11,7 @@
 #include "record/mode.h"
 #include "record/sample.h"
 #include "session/signals/signals.h"
+#include "session/state/interpose.h"
 #include "session/state/session.h"
 #include "session/buffers/buffers.h"
 #include "unwind/settings.h"
@@ -87,7 +88,7 @@ static void attach_signals(void) {
   static bool attached;
   if (attached) return;
   attached = true;
-  undead_signal_find_next();
+  undead_next_find_all();
   undead_attach_others(functions, sizeof functions / sizeof *functions);
   undead_buffer_attach();
 }

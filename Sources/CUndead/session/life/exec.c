@@ -1,3 +1,4 @@
+// Replacing the program by another image: noted, since the new one may be one that the library cannot be loaded into.
 #include "session/life/life.h"
 #include "platform/memory/own_data.h"
 #include "session/state/interpose.h"
@@ -6,22 +7,6 @@
 #include "session/state/state_file.h"
 #include <stdarg.h>
 #include <unistd.h>
-
-typedef int (*exec_function)(const char *, char *const *, char *const *);
-typedef int (*exec_inherit_function)(const char *, char *const *);
-typedef int (*fexec_function)(int, char *const *, char *const *);
-
-static exec_function next_execve, next_execvpe;
-static exec_inherit_function next_execv, next_execvp;
-static fexec_function next_fexecve;
-
-void undead_exec_find_next(void) {
-  (void)UNDEAD_NEXT(next_execve, "execve");
-  (void)UNDEAD_NEXT(next_execvpe, "execvpe");
-  (void)UNDEAD_NEXT(next_execv, "execv");
-  (void)UNDEAD_NEXT(next_execvp, "execvp");
-  (void)UNDEAD_NEXT(next_fexecve, "fexecve");
-}
 
 // False in a vfork child, whose memory is its parent's, and where there is nothing to note.
 static bool note_exec(void) {
@@ -46,7 +31,7 @@ UNDEAD_PUBLIC int execve(const char *path, char *const *arguments, char *const *
   bool noted = note_exec();
   char *room[undead_relay_room(environment)];
   environment = undead_relay_environment(path, true, environment, room);
-  UNDEAD_NEXT(next_execve, "execve")(path, arguments, environment);
+  UNDEAD_NEXT(execve)(path, arguments, environment);
   return exec_failed(noted);
 }
 
@@ -54,31 +39,17 @@ UNDEAD_PUBLIC int execvpe(const char *file, char *const *arguments, char *const 
   bool noted = note_exec();
   char *room[undead_relay_room(environment)];
   environment = undead_relay_environment(file, true, environment, room);
-  UNDEAD_NEXT(next_execvpe, "execvpe")(file, arguments, environment);
+  UNDEAD_NEXT(execvpe)(file, arguments, environment);
   return exec_failed(noted);
 }
 
-UNDEAD_PUBLIC int execv(const char *path, char *const *arguments) {
-  bool noted = note_exec();
-  char *room[undead_relay_room(environ)];
-  char *const *environment = undead_relay_environment(path, true, environ, room);
-  if (environment != environ) UNDEAD_NEXT(next_execve, "execve")(path, arguments, environment);
-  else UNDEAD_NEXT(next_execv, "execv")(path, arguments);
-  return exec_failed(noted);
-}
-
-UNDEAD_PUBLIC int execvp(const char *file, char *const *arguments) {
-  bool noted = note_exec();
-  char *room[undead_relay_room(environ)];
-  char *const *environment = undead_relay_environment(file, true, environ, room);
-  if (environment != environ) UNDEAD_NEXT(next_execvpe, "execvpe")(file, arguments, environment);
-  else UNDEAD_NEXT(next_execvp, "execvp")(file, arguments);
-  return exec_failed(noted);
-}
+// As in libc, they are no more than that.
+UNDEAD_PUBLIC int execv(const char *path, char *const *arguments) { return execve(path, arguments, environ); }
+UNDEAD_PUBLIC int execvp(const char *file, char *const *arguments) { return execvpe(file, arguments, environ); }
 
 UNDEAD_PUBLIC int fexecve(int file, char *const *arguments, char *const *environment) {
   bool noted = note_exec();
-  UNDEAD_NEXT(next_fexecve, "fexecve")(file, arguments, environment);
+  UNDEAD_NEXT(fexecve)(file, arguments, environment);
   return exec_failed(noted);
 }
 

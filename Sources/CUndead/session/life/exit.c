@@ -194,23 +194,15 @@ static void hold_back(void) {
 }
 
 typedef void (*exit_function)(int) __attribute__((noreturn));
-static exit_function next_exit, next__exit, next__Exit, next_quick_exit;
 
 // Called by the stub that interposes exit(); returns the function to go on with.
 __attribute__((visibility("hidden"))) exit_function undead_exit_called(const undead_call_site *site);
 exit_function undead_exit_called(const undead_call_site *site) {
   // In a sandbox that has no session of ours every system call may be the last one.
-  if (!undead_session_in_charge()) return UNDEAD_NEXT(next_exit, "exit");
+  if (!undead_session_in_charge()) return UNDEAD_NEXT(exit);
   note_exit_call((int32_t)syscall(SYS_gettid), site);
   if (undead_process_now() == UNDEAD_PROCESS_OWN) hold_back();
-  return UNDEAD_NEXT(next_exit, "exit");
-}
-
-void undead_exit_find_next(void) {
-  (void)UNDEAD_NEXT(next_exit, "exit");
-  (void)UNDEAD_NEXT(next__exit, "_exit");
-  (void)UNDEAD_NEXT(next__Exit, "_Exit");
-  (void)UNDEAD_NEXT(next_quick_exit, "quick_exit");
+  return UNDEAD_NEXT(exit);
 }
 
 static void note_unchecked_exit(const char *how) {
@@ -227,21 +219,21 @@ static _Noreturn void end_process(int status) {
 
 UNDEAD_PUBLIC _Noreturn void _exit(int status) {
   note_unchecked_exit("the program ended by _exit()");
-  exit_function next = UNDEAD_NEXT(next__exit, "_exit");
+  exit_function next = UNDEAD_NEXT(_exit);
   if (next) next(status);
   end_process(status);
 }
 
 UNDEAD_PUBLIC _Noreturn void _Exit(int status) {
   note_unchecked_exit("the program ended by _Exit()");
-  exit_function next = UNDEAD_NEXT(next__Exit, "_Exit");
+  exit_function next = UNDEAD_NEXT(_Exit);
   if (next) next(status);
   end_process(status);
 }
 
 UNDEAD_PUBLIC _Noreturn void quick_exit(int status) {
   note_unchecked_exit("the program ended by quick_exit()");
-  exit_function next = UNDEAD_NEXT(next_quick_exit, "quick_exit");
+  exit_function next = UNDEAD_NEXT(quick_exit);
   if (next) next(status);
   end_process(status);
 }

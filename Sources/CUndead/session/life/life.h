@@ -17,9 +17,6 @@ typedef struct {
 // Registers the exit handler: runs after the handlers of the program, before the destructors of its libraries.
 void undead_exit_register(void);
 
-// Looks up the functions that are interposed here, while that is still safe.
-void undead_exit_find_next(void);
-
 // After a fork: the child has not ended yet.
 void undead_exit_reset(void);
 
@@ -36,11 +33,6 @@ int undead_main_stub(int count, char **arguments, char **environment);
 
 // Called by the stub; returns the function to jump to.
 undead_main_function undead_main_called(const undead_call_site *site);
-
-// Replacing the program by another image: noted, since the new one may be one that the library cannot be loaded into.
-
-// Looks up the interposed functions while that is still safe.
-void undead_exec_find_next(void);
 
 // Signals that start a look for leaks: SIGTERM and SIGINT where the program would die of them, and the request signal.
 

@@ -16,6 +16,7 @@
 #include "session/life/life.h"
 #include "session/stacks/stacks.h"
 #include "session/limits/limits.h"
+#include "session/state/interpose.h"
 #include "session/state/session.h"
 #include "session/state/settings.h"
 #include "session/signals/signals.h"
@@ -253,12 +254,7 @@ void undead_session_before_main(void) {
       undead_way_choose();
     }
   }
-  undead_exit_find_next();
-  undead_signal_find_next();
-  undead_buffer_find_next();
-  undead_exec_find_next();
-  undead_limits_find_next();
-  undead_locks_find_next();
+  undead_next_find_all();
   undead_interrupted_prepare();
   undead_exit_register();
   // There is nothing to check where nothing is recorded.

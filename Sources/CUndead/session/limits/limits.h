@@ -9,9 +9,6 @@
 
 #pragma GCC visibility push(hidden)
 
-// Looks up the interposed functions while that is still safe.
-void undead_limits_find_next(void);
-
 // The same for limits that the process was started with, as far as it may raise them. When recording begins.
 void undead_limits_begin(void);
 
@@ -31,11 +28,6 @@ typedef struct {
 
 void undead_limits_lift(undead_lifted_limits *lifted);
 void undead_limits_restore(const undead_lifted_limits *lifted);
-
-// Memory that the program locks (mlockall).
-
-// Looks up the interposed function while that is still safe.
-void undead_locks_find_next(void);
 
 // Sandboxes that a program puts itself into: filters of system calls (seccomp). What a filter does can neither be asked nor tried,
 // since it may kill. So the instrument stands aside before one is installed. Filters that were there before, such as those of a

@@ -11,11 +11,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-typedef int (*mlockall_function)(int);
-static mlockall_function next_mlockall;
-
-void undead_locks_find_next(void) { (void)UNDEAD_NEXT(next_mlockall, "mlockall"); }
-
 static bool is_own_memory(uintptr_t low, uintptr_t high, uintptr_t *own_low, uintptr_t *own_high) {
   *own_low = *own_high = high;
   for (size_t i = 0; undead_owned_range(i, own_low, own_high); i++)
@@ -47,7 +42,7 @@ static void unlock_own(void) {
 
 // The kernel compares the size of the process, and ours is a part of it, with the limit.
 static int lock_without_filling(int flags) {
-  mlockall_function next = UNDEAD_NEXT(next_mlockall, "mlockall");
+  __typeof__(mlockall) *next = UNDEAD_NEXT(mlockall);
   int result = next(flags | MCL_ONFAULT);
   struct rlimit limit, higher;
   if (result == 0 || errno != ENOMEM || getrlimit(RLIMIT_MEMLOCK, &limit) != 0) return result;
@@ -66,7 +61,7 @@ static int lock_without_filling(int flags) {
 
 int undead_mlockall(int flags) __asm__("mlockall") __attribute__((visibility("default")));
 int undead_mlockall(int flags) {
-  mlockall_function next = UNDEAD_NEXT(next_mlockall, "mlockall");
+  __typeof__(mlockall) *next = UNDEAD_NEXT(mlockall);
   bool fills = (flags & MCL_CURRENT) && !(flags & MCL_ONFAULT);
   if (!undead_is_active() || undead_process_now() == UNDEAD_PROCESS_BORROWED) return next(flags);
   int result = fills ? lock_without_filling(flags) : next(flags);

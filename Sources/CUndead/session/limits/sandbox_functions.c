@@ -19,16 +19,14 @@
 #include <sys/resource.h>
 
 typedef unsigned long word;
-typedef int (*prctl_function)(int, word, word, word, word);
 typedef long (*syscall_function)(long, word, word, word, word, word, word);
 
-static prctl_function next_prctl;
 // Read by the stub that interposes syscall().
 syscall_function undead_next_syscall __attribute__((visibility("hidden")));
 
 void undead_sandbox_find_next(void) {
-  (void)UNDEAD_NEXT(next_prctl, "prctl");
-  (void)UNDEAD_NEXT(undead_next_syscall, "syscall");
+  (void)UNDEAD_NEXT(prctl);
+  undead_next_found((void **)&undead_next_syscall, "syscall");
 }
 
 bool undead_sandbox_is_unknown(void) { return undead_seccomp_filters() > undead_record_filters_at_start(); }
@@ -49,9 +47,9 @@ static bool stand_aside(word mode, word filter) {
 }
 
 static int set_seccomp(word mode, word filter) {
-  prctl_function next = UNDEAD_NEXT(next_prctl, "prctl");
+  __typeof__(prctl) *next = UNDEAD_NEXT(prctl);
   bool concerns_us = stand_aside(mode, filter);
-  int result = next(PR_SET_SECCOMP, mode, filter, 0, 0);
+  int result = next(PR_SET_SECCOMP, mode, filter, 0ul, 0ul);
   if (concerns_us && result != 0) undead_session_return();
   return result;
 }
@@ -76,7 +74,7 @@ static long set_filter(long number, word operation, word flags, word filter) {
 
 static int change_sandbox(int option, word first, word second, word third, word fourth) {
   if (option == PR_SET_SECCOMP) return set_seccomp(first, second);
-  int result = UNDEAD_NEXT(next_prctl, "prctl")(option, first, second, third, fourth);
+  int result = UNDEAD_NEXT(prctl)(option, first, second, third, fourth);
   if (option == PR_SET_PTRACER && result == 0 && undead_process_now() != UNDEAD_PROCESS_BORROWED)
     undead_helper_note_tracer((long)first);
   return result;

@@ -4,9 +4,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-typedef int (*sigaction_function)(int, const struct sigaction *, struct sigaction *);
-static sigaction_function next_sigaction;
-
 static const undead_signal_manager *the_manager;
 
 void undead_signal_manage_by(const undead_signal_manager *manager) {
@@ -15,10 +12,8 @@ void undead_signal_manage_by(const undead_signal_manager *manager) {
 
 const undead_signal_manager *undead_signal_manager_now(void) { return __atomic_load_n(&the_manager, __ATOMIC_ACQUIRE); }
 
-void undead_signal_action_find_next(void) { (void)UNDEAD_NEXT(next_sigaction, "sigaction"); }
-
 int undead_signal_set_action(int number, const struct sigaction *action, struct sigaction *old) {
-  return UNDEAD_NEXT(next_sigaction, "sigaction")(number, action, old);
+  return UNDEAD_NEXT(sigaction)(number, action, old);
 }
 
 void undead_signal_restore_default(int number) {

@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 #ifdef UNDEAD_SANITIZER
-void undead_buffer_find_next(void) {}
 void undead_buffer_attach(void) {}
 #else
 
@@ -68,23 +67,10 @@ static bool uses_message(const struct msghdr *message, use_of_buffer use, const 
   return uses_messages((const struct mmsghdr *)message, 1, use, frame);
 }
 
-#define BUFFER_FUNCTIONS(each) \
-  each(read) each(write) each(pread) each(pwrite) each(pread64) each(pwrite64) each(readv) each(writev) \
-  each(preadv) each(preadv64) each(pwritev) each(pwritev64) \
-  each(recv) each(recvfrom) each(recvmsg) each(recvmmsg) each(send) each(sendto) each(sendmsg) each(sendmmsg)
-
-#define DECLARE(name) static __typeof__(name) *next_##name;
-BUFFER_FUNCTIONS(DECLARE)
-
-void undead_buffer_find_next(void) {
-#define FIND(name) (void)UNDEAD_NEXT(next_##name, #name);
-  BUFFER_FUNCTIONS(FIND)
-}
-
 void undead_buffer_attach(void) {
 #define REPLACE(name) {#name, (uintptr_t)name},
-  const undead_replacement functions[] = {BUFFER_FUNCTIONS(REPLACE)};
-  undead_buffer_find_next();
+  const undead_replacement functions[] = {UNDEAD_INTERPOSED_FOR_BUFFERS(REPLACE)};
+  undead_next_find_all();
   undead_attach_others(functions, sizeof functions / sizeof *functions);
 }
 
@@ -92,9 +78,9 @@ void undead_buffer_attach(void) {
   do {                                                                                          \
     const uintptr_t *frame = __builtin_frame_address(0);                                        \
     (void)(uses);                                                                               \
-    __typeof__(next_##name(__VA_ARGS__)) result = UNDEAD_NEXT(next_##name, #name)(__VA_ARGS__); \
+    __typeof__(name(__VA_ARGS__)) result = UNDEAD_NEXT(name)(__VA_ARGS__);                      \
     if (result >= 0 || errno != EFAULT || !(uses)) return result;                               \
-    return next_##name(__VA_ARGS__);                                                            \
+    return UNDEAD_NEXT(name)(__VA_ARGS__);                                                      \
   } while (0)
 #define WRITES_TO(buffer, size) uses_buffer(buffer, size, KERNEL_WRITES, frame)
 #define READS_FROM(buffer, size) uses_buffer(buffer, size, KERNEL_READS, frame)

@@ -1,14 +1,11 @@
+// The functions that set the actions and masks of signals, interposed so that the program sees the default action where it has
+// set no other, although a handler of ours stands there.
 #include "session/signals/signals.h"
 #include "platform/memory/own_data.h"
 #include "session/state/interpose.h"
 #include "zombies/fault.h"
 
 typedef void (*handler)(int);
-typedef handler (*signal_function)(int, handler);
-
-static signal_function next_signal, next_sysv_signal, next___sysv_signal, next_sigset;
-typedef int (*mask_function)(int, const sigset_t *, sigset_t *);
-static mask_function next_pthread_sigmask, next_sigprocmask;
 
 // The default actions that the program set where a handler of ours stands: with their flags and masks.
 static struct sigaction defaults[_NSIG];
@@ -26,16 +23,6 @@ static bool is_ours(const void *handler) {
   return manager && manager->is_handler(handler);
 }
 
-void undead_signal_find_next(void) {
-  undead_signal_action_find_next();
-  (void)UNDEAD_NEXT(next_signal, "signal");
-  (void)UNDEAD_NEXT(next_sysv_signal, "sysv_signal");
-  (void)UNDEAD_NEXT(next___sysv_signal, "__sysv_signal");
-  (void)UNDEAD_NEXT(next_sigset, "sigset");
-  (void)UNDEAD_NEXT(next_pthread_sigmask, "pthread_sigmask");
-  (void)UNDEAD_NEXT(next_sigprocmask, "sigprocmask");
-}
-
 UNDEAD_PUBLIC int sigaction(int number, const struct sigaction *action, struct sigaction *old) {
   int kept;
   if (undead_fault_keep(number, action, old, &kept)) return kept;
@@ -51,7 +38,7 @@ UNDEAD_PUBLIC int sigaction(int number, const struct sigaction *action, struct s
   return result;
 }
 
-static handler set_handler(signal_function next, int number, handler wanted, int flags) {
+static handler set_handler(__typeof__(signal) *next, int number, handler wanted, int flags) {
   struct sigaction action = {.sa_handler = wanted, .sa_flags = flags}, before;
   int kept;
   if (wanted != SIG_ERR && undead_fault_keep(number, &action, &before, &kept)) return before.sa_handler;
@@ -66,19 +53,17 @@ static handler set_handler(signal_function next, int number, handler wanted, int
 }
 
 UNDEAD_PUBLIC handler signal(int number, handler wanted) {
-  return set_handler(UNDEAD_NEXT(next_signal, "signal"), number, wanted, SA_RESTART);
+  return set_handler(UNDEAD_NEXT(signal), number, wanted, SA_RESTART);
 }
 
 UNDEAD_PUBLIC handler sysv_signal(int number, handler wanted) {
-  return set_handler(UNDEAD_NEXT(next_sysv_signal, "sysv_signal"), number, wanted, SA_RESETHAND | SA_NODEFER);
+  return set_handler(UNDEAD_NEXT(sysv_signal), number, wanted, SA_RESETHAND | SA_NODEFER);
 }
 
-UNDEAD_PUBLIC handler __sysv_signal(int number, handler wanted) {
-  return set_handler(UNDEAD_NEXT(next___sysv_signal, "__sysv_signal"), number, wanted, SA_RESETHAND | SA_NODEFER);
-}
+UNDEAD_PUBLIC handler __sysv_signal(int number, handler wanted) __attribute__((alias("sysv_signal")));
 
 // A thread that blocks a fault of ours would end the program where the fault is to be reported.
-static int change_mask(mask_function next, int how, const sigset_t *set, sigset_t *old) {
+static int change_mask(__typeof__(sigprocmask) *next, int how, const sigset_t *set, sigset_t *old) {
   sigset_t wanted;
   bool blocks = set && how != SIG_UNBLOCK;
   if (blocks) wanted = *set;
@@ -86,13 +71,13 @@ static int change_mask(mask_function next, int how, const sigset_t *set, sigset_
 }
 
 UNDEAD_PUBLIC int pthread_sigmask(int how, const sigset_t *set, sigset_t *old) {
-  return change_mask(UNDEAD_NEXT(next_pthread_sigmask, "pthread_sigmask"), how, set, old);
+  return change_mask(UNDEAD_NEXT(pthread_sigmask), how, set, old);
 }
 
 UNDEAD_PUBLIC int sigprocmask(int how, const sigset_t *set, sigset_t *old) {
-  return change_mask(UNDEAD_NEXT(next_sigprocmask, "sigprocmask"), how, set, old);
+  return change_mask(UNDEAD_NEXT(sigprocmask), how, set, old);
 }
 
 UNDEAD_PUBLIC handler sigset(int number, handler wanted) {
-  return set_handler(UNDEAD_NEXT(next_sigset, "sigset"), number, wanted, 0);
+  return set_handler(UNDEAD_NEXT(sigset), number, wanted, 0);
 }

@@ -7,9 +7,6 @@
 
 // The actions of signals as the kernel has them: what signal_functions.c shows to the program is something else.
 
-// Looks up the interposed function while that is still safe.
-void undead_signal_action_find_next(void);
-
 // Async-signal-safe.
 int undead_signal_set_action(int signal, const struct sigaction *action, struct sigaction *old);
 void undead_signal_restore_default(int signal);
@@ -24,16 +21,8 @@ typedef struct {
 void undead_signal_manage_by(const undead_signal_manager *manager);
 const undead_signal_manager *undead_signal_manager_now(void);   // NULL: nothing was ever managed
 
-// The functions that set the actions of signals, interposed so that the program sees the default action where it has
-// set no other, although a handler of ours stands there.
-
-// Looks up the interposed functions while that is still safe.
-void undead_signal_find_next(void);
-
 // Calls of the system that are given memory of the program.
 
-// Early: they are called in signal handlers.
-void undead_buffer_find_next(void);
 // In a process that runs already.
 void undead_buffer_attach(void);
 

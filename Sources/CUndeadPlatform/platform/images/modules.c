@@ -82,20 +82,11 @@ static void find_path(undead_module *module) {
   }
 }
 
-static bool grow(void) {
-  size_t capacity = module_capacity ? module_capacity * 2 : 64;
-  undead_module *larger = undead_map_larger(modules, module_capacity * sizeof *larger, capacity * sizeof *larger);
-  if (!larger) return false;
-  modules = larger;
-  module_capacity = capacity;
-  return true;
-}
-
 static int add_module(struct dl_phdr_info *info, size_t size, void *context) {
   (void)size, (void)context;
   undead_segments segments = undead_segments_of(info->dlpi_phdr, info->dlpi_phnum);
   if (segments.low >= segments.high) return 0;
-  if (module_count == module_capacity && !grow()) return 1;
+  if (module_count == module_capacity && !undead_grow(modules, module_capacity, 64)) return 1;
   undead_module *module = &modules[module_count];
   memset(module, 0, sizeof *module);
   module->low = info->dlpi_addr + segments.low;

@@ -119,13 +119,7 @@ static void open_file(symbol_table *table) {
 static symbol_table *table_of(const undead_module *module) {
   for (size_t i = 0; i < table_count; i++)
     if (tables[i].module == module) return &tables[i];
-  if (table_count == table_capacity) {
-    size_t capacity = table_capacity ? table_capacity * 2 : 64;
-    symbol_table *larger = undead_map_larger(tables, table_capacity * sizeof *larger, capacity * sizeof *larger);
-    if (!larger) return NULL;
-    tables = larger;
-    table_capacity = capacity;
-  }
+  if (table_count == table_capacity && !undead_grow(tables, table_capacity, 64)) return NULL;
   symbol_table *table = &tables[table_count++];
   memset(table, 0, sizeof *table);
   table->module = module;

@@ -13,13 +13,7 @@ static range *lost;
 static size_t lost_count, lost_capacity;
 
 static bool add_lost(uintptr_t low, uintptr_t high) {
-  if (lost_count == lost_capacity) {
-    size_t capacity = lost_capacity ? lost_capacity * 2 : 256;
-    range *larger = undead_map_larger(lost, lost_capacity * sizeof *larger, capacity * sizeof *larger);
-    if (!larger) return false;
-    lost = larger;
-    lost_capacity = capacity;
-  }
+  if (lost_count == lost_capacity && !undead_grow(lost, lost_capacity, 256)) return false;
   lost[lost_count++] = (range){low, high};
   return true;
 }

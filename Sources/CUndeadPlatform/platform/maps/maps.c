@@ -38,15 +38,6 @@ static bool each_line(maps_visitor visit, void *context) {
   return undead_maps_each_in(buffer, sizeof buffer, visit, context);
 }
 
-static bool grow(void) {
-  size_t capacity = mapping_capacity ? mapping_capacity * 2 : 2048;
-  undead_mapping *larger = undead_map_larger(mappings, mapping_capacity * sizeof *larger, capacity * sizeof *larger);
-  if (!larger) return false;
-  mappings = larger;
-  mapping_capacity = capacity;
-  return true;
-}
-
 static bool starts_with(const undead_maps_line *line, const char *prefix) {
   size_t length = strlen(prefix);
   return line->path_length >= length && !memcmp(line->path, prefix, length);
@@ -82,7 +73,7 @@ static const char *kept_path(const undead_maps_line *line) {
 
 static bool push(undead_mapping mapping, uintptr_t low, uintptr_t high, bool readable) {
   if (low >= high) return true;
-  if (mapping_count == mapping_capacity && !grow()) return false;
+  if (mapping_count == mapping_capacity && !undead_grow(mappings, mapping_capacity, 2048)) return false;
   mapping.offset += low - mapping.low;
   mapping.low = low;
   mapping.high = high;

@@ -112,13 +112,19 @@ void *undead_map_unused(size_t bytes) {
   return map(bytes, PROT_NONE, MAP_PRIVATE);
 }
 
+// What was mapped and is not `wanted` is given back.
+static bool keep_addresses(void *memory, size_t bytes, bool wanted) {
+  bool there = wanted && own(memory, bytes, false);
+  if (there) __atomic_add_fetch(&sizes.addresses, bytes, __ATOMIC_RELAXED);
+  else if (memory != MAP_FAILED) munmap(memory, bytes);
+  return there;
+}
+
 const void *undead_map_file(int descriptor, size_t bytes) {
   int saved = errno;
   undead_make_room(bytes);
   void *memory = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, descriptor, 0);
-  bool there = memory != MAP_FAILED && own(memory, bytes, false);
-  if (there) __atomic_add_fetch(&sizes.addresses, bytes, __ATOMIC_RELAXED);
-  else if (memory != MAP_FAILED) munmap(memory, bytes);
+  bool there = keep_addresses(memory, bytes, memory != MAP_FAILED);
   errno = saved;
   return there ? memory : NULL;
 }
@@ -135,9 +141,7 @@ bool undead_reserve_at(void *address, size_t bytes) {
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
   void *memory = mmap(address, bytes, PROT_NONE, flags, -1, 0);
   // Kernels before 4.17 take the address for a wish.
-  bool there = memory == address && own(memory, bytes, false);
-  if (there) __atomic_add_fetch(&sizes.addresses, bytes, __ATOMIC_RELAXED);
-  else if (memory != MAP_FAILED) munmap(memory, bytes);
+  bool there = keep_addresses(memory, bytes, memory == address);
   errno = saved;
   return there;
 }

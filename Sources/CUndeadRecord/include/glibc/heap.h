@@ -43,6 +43,16 @@ typedef struct {
   char message[400];                 // what does not fit
 } undead_glibc_heap;
 
+typedef struct {
+  uintptr_t main_bins;   // place of the first bin of the main arena
+  uintptr_t head;        // from the start of each arena to its bins; 0: they form no ring at this moment
+} undead_glibc_ring;
+
+// Looks in libc's data; false if there is no ring, and then perhaps no main arena (`main_bins` 0). The memory map must be known.
+bool undead_glibc_find_ring(undead_glibc_area data, undead_glibc_ring *ring);
+// True if the struct of an arena is at `start`.
+bool undead_glibc_is_arena(uintptr_t start, uintptr_t head);
+
 // Fills the registry with all blocks that are in use. The memory map must be known (undead_maps_refresh).
 undead_glibc_result undead_glibc_find(undead_glibc_heap *heap);
 

@@ -23,18 +23,8 @@ static void count(uint64_t *counter) {
   __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }
 
-// Like undead_store_add.
-static uint32_t add_known(undead_unwind_cache *cache, const uint32_t *indices, uint32_t frames) {
-  uint32_t run_length = frames < UNDEAD_RUN_FRAMES ? frames : UNDEAD_RUN_FRAMES;
-  uint32_t run = undead_store_runs(), node = UNDEAD_TRIE_ROOT;
-  for (uint32_t index = run_length; index > 0 && run; index--) run = know_child(cache, run, indices[index - 1]);
-  for (uint32_t index = frames; index > run_length && node; index--) node = know_child(cache, node, indices[index - 1]);
-  return run && node ? know_child(cache, node, run | UNDEAD_RUN_BIT) : 0;
-}
-
-// `cache`: the thread's own, or NULL.
-static uint32_t store(undead_unwind_cache *cache, const uint32_t *indices, uint32_t frames) {
-  uint32_t id = cache && frames ? add_known(cache, indices, frames) : undead_store_add(indices, frames);
+static uint32_t store(const uint32_t *indices, uint32_t frames) {
+  uint32_t id = undead_store_add(indices, frames);
   if (id) return id;
   count(&dropped);
   return undead_backtrace_none;
@@ -110,7 +100,7 @@ static void capture_in_room(void *context) {
   bool may_keep = known && undead_memo_begin_walk(known, &words);
   uint32_t found = walk_uncached(wanted, may_keep ? &words : NULL);
   if (wanted->use) wanted->use(wanted->context, wanted->cache->indices, found);
-  else wanted->id = store(known, wanted->cache->indices, found);
+  else wanted->id = store(wanted->cache->indices, found);
   if (may_keep && wanted->id != undead_backtrace_none)
     undead_memo_consider_walked(known, wanted->thread, &wanted->frame, &words, wanted->id);
 }

@@ -62,7 +62,7 @@ INLINE uint32_t find_id(undead_unwind_cache *cache, uintptr_t stack_high, uintpt
       true_checks = count_true(cache, near->first_check);
       if (LIKELY(true_checks == near->first_check)) {
         cache->last = last;
-        return know_next_child(cache, &near->known, leaf);
+        return know_next_child(&near->known, leaf);
       }
     }
     cache->last = last;
@@ -75,6 +75,18 @@ static __attribute__((noinline)) void consider(undead_unwind_cache *cache, uintp
                                                uintptr_t pc, uintptr_t sp, uintptr_t bp, uint32_t id) {
   undead_memo_consider(cache, stack_high, set, &(undead_frame){pc, sp, bp}, id);
 }
+
+// What `call` returns, while a handler that captures leaves the cache alone.
+#define IN_CACHE(cache, call)                            \
+  ({                                                     \
+    uint32_t state_before = (cache)->state;              \
+    (cache)->state = state_before | UNDEAD_CACHE_BUSY;   \
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);             \
+    uint32_t result = (call);                            \
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);             \
+    (cache)->state = state_before;                       \
+    result;                                              \
+  })
 
 INLINE uint32_t capture_at(undead_unwind_cache *cache, uintptr_t stack_high, uintptr_t pc, uintptr_t sp, uintptr_t bp,
                         bool from_loader) {
@@ -90,7 +102,7 @@ INLINE uint32_t capture_at(undead_unwind_cache *cache, uintptr_t stack_high, uin
   undead_link link = {0};
   undead_odd_step stepped = step_any(&frame, &link, site->rule, stack_high);
   if (UNLIKELY(stepped != UNDEAD_ODD_STEPPED))
-    return stepped == UNDEAD_ODD_END ? know_child(cache, UNDEAD_TRIE_ROOT, site->run | UNDEAD_RUN_BIT) : 0;
+    return stepped == UNDEAD_ODD_END ? undead_store_child(UNDEAD_TRIE_ROOT, site->run | UNDEAD_RUN_BIT) : 0;
   undead_memo **set = NULL;
   if (cache->memo_rest == 0) {
     set = undead_memo_set(cache, site->run, frame.pc, frame.sp);
@@ -104,25 +116,19 @@ INLINE uint32_t capture_at(undead_unwind_cache *cache, uintptr_t stack_high, uin
   return id;
 }
 
-uint32_t undead_capture_cached(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame frame, bool from_loader) {
-  uint32_t state = cache->state;
-  cache->state = state | UNDEAD_CACHE_BUSY;
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  uint32_t id = capture_at(cache, stack_high, frame.pc, frame.sp, frame.bp, from_loader);
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  cache->state = state;
+INLINE uint32_t capture_whole(undead_unwind_cache *cache, uintptr_t stack_high, uintptr_t pc, uintptr_t sp, uintptr_t bp,
+                              bool *whole) {
+  uint32_t id = capture_at(cache, stack_high, pc, sp, bp, false);
+  *whole = !cache->cut;
   return id;
 }
 
+uint32_t undead_capture_cached(undead_unwind_cache *cache, uintptr_t stack_high, undead_frame frame, bool from_loader) {
+  return IN_CACHE(cache, capture_at(cache, stack_high, frame.pc, frame.sp, frame.bp, from_loader));
+}
+
 uint32_t undead_capture_known(undead_unwind_cache *cache, uintptr_t place, undead_frame frame) {
-  uint32_t state = cache->state;
-  cache->state = state | UNDEAD_CACHE_BUSY;
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  cache->holds = false;
-  uint32_t id = undead_memo_find_walked(cache, place, &frame);
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  cache->state = state;
-  return id;
+  return IN_CACHE(cache, (cache->holds = false, undead_memo_find_walked(cache, place, &frame)));
 }
 
 // A stack that was not expected.
@@ -134,12 +140,7 @@ static __attribute__((noinline)) uint32_t capture_frames(undead_thread_state *th
   bool usable = LIKELY(cache && cache->state == epoch) && LIKELY(undead_stack_covers(thread, sp));
   bool whole = true;
   if (usable) {
-    cache->state = epoch | UNDEAD_CACHE_BUSY;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    uint32_t id = capture_at(cache, thread->stack_high, pc, sp, bp, false);
-    whole = !cache->cut;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    cache->state = epoch;
+    uint32_t id = IN_CACHE(cache, capture_whole(cache, thread->stack_high, pc, sp, bp, &whole));
     if (LIKELY(id && whole)) return id;
   }
   return undead_capture_slow(thread, (undead_frame){pc, sp, bp}, usable && whole);
@@ -149,12 +150,7 @@ static __attribute__((noinline)) uint32_t capture_frames(undead_thread_state *th
 static __attribute__((noinline)) uint32_t capture_elsewhere(undead_thread_state *thread, uintptr_t pc, uintptr_t sp,
                                                             uintptr_t bp) {
   undead_unwind_cache *cache = thread->unwind_cache;
-  uint32_t epoch = cache->state;
-  cache->state = epoch | UNDEAD_CACHE_BUSY;
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  uint32_t id = undead_memo_expected_elsewhere(cache, pc, sp, bp);
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  cache->state = epoch;
+  uint32_t id = IN_CACHE(cache, undead_memo_expected_elsewhere(cache, pc, sp, bp));
   return LIKELY(id) ? id : capture_frames(thread, pc, sp, bp);
 }
 
@@ -170,12 +166,7 @@ static __attribute__((noinline)) uint32_t capture_unexpected(undead_thread_state
 static __attribute__((noinline)) uint32_t capture_expected(undead_thread_state *thread, uintptr_t pc, uintptr_t sp,
                                                            uintptr_t bp) {
   undead_unwind_cache *cache = thread->unwind_cache;
-  uint32_t epoch = cache->state;
-  cache->state = epoch | UNDEAD_CACHE_BUSY;
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  uint32_t id = undead_memo_expected(cache, pc, sp, bp);
-  __atomic_signal_fence(__ATOMIC_SEQ_CST);
-  cache->state = epoch;
+  uint32_t id = IN_CACHE(cache, undead_memo_expected(cache, pc, sp, bp));
   return LIKELY(id) ? id : capture_unexpected(thread, pc, sp, bp);
 }
 

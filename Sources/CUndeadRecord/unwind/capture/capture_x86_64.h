@@ -80,16 +80,12 @@ typedef struct {
 
 #define UNDEAD_MEMO_BYTES (256u << 10)
 
-// Small copies of what the store and the table of return addresses know, near to the thread.
+// A small copy of what the table of return addresses knows, near to the thread.
 typedef struct {
   uintptr_t pc;
   undead_rule rule;
   uint32_t pc_index;
 } undead_known_pc;
-
-typedef struct {
-  uint32_t parent, pc_index, node;
-} undead_known_child;
 
 // Where the two innermost frames of a capture lie, relative to the stack pointer it started from: the functions that
 // call the allocator are few, and have frames of fixed size. Where their rules use rbp, it must have its old distance.
@@ -119,7 +115,6 @@ typedef struct {
 #define UNDEAD_KNOWN_SAVES 256u
 
 #define UNDEAD_KNOWN_PCS 2048u
-#define UNDEAD_KNOWN_CHILDREN 2048u
 #define UNDEAD_KNOWN_PAIR_SETS 16u   // by the innermost return address
 #define UNDEAD_KNOWN_PAIRS 4u        // in each of them
 #define UNDEAD_KNOWN_SITES 512u
@@ -144,7 +139,6 @@ typedef struct {
   undead_known_pair pairs[UNDEAD_KNOWN_PAIR_SETS][UNDEAD_KNOWN_PAIRS];
   undead_known_site sites[UNDEAD_KNOWN_SITES];
   undead_known_pc pcs[UNDEAD_KNOWN_PCS];
-  undead_known_child children[UNDEAD_KNOWN_CHILDREN];
   undead_scoped_nodes scoped;
   undead_memo_place memo_places[UNDEAD_MEMO_PLACES];            // by id
   undead_memo *memo_sets[UNDEAD_MEMO_SETS][UNDEAD_MEMO_WAYS];   // by site and first frame outside of it

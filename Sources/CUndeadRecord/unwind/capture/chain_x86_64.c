@@ -34,12 +34,13 @@ static uint32_t drop_outermost(undead_unwind_cache *cache, uint32_t kept, uint32
   return wanted;
 }
 
-// Finds the node of the first key below `outer`, or makes those of all of them.
-static __attribute__((noinline)) uint32_t look_up_chain(undead_unwind_cache *cache, uint32_t outer, uint32_t count) {
-  uint32_t found = undead_store_path(outer, cache->keys, count, cache->nodes);
-  // What is new may never be met again.
-  if (found == 1) *known_child(cache, outer, cache->keys[0]) = (undead_known_child){outer, cache->keys[0], cache->nodes[0]};
-  return found;
+// Notes what is to be looked up in the store: the frames from `outermost` inwards, and `leaf`. Returns how many these are.
+static __attribute__((noinline)) uint32_t list_keys(undead_unwind_cache *cache, const undead_fresh_frame *outermost,
+                                                    uint32_t leaf) {
+  uint32_t *key = cache->keys;
+  for (const undead_fresh_frame *inner = outermost; inner >= cache->fresh; inner--) *key++ = inner->pc_index;
+  *key++ = leaf;
+  return (uint32_t)(key - cache->keys);
 }
 
 // True if a rule further out depends on the rbp of a frame, whose rule this is, as all ones.
@@ -66,17 +67,18 @@ INLINE uint32_t push(undead_unwind_cache *cache, uint32_t kept, uint32_t fresh_c
   undead_cached_frame *cached = &cache->frames[kept];
   uint32_t index = kept, known_nodes = cache->known_nodes;
   const uint32_t *made = NULL;   // the nodes of all that is left, if they are new
+  const undead_fresh_frame *listed = NULL;   // the first of the keys that are to be looked up
+  uint32_t key_count = 0;
   cache->count = 0;   // in case this is left in the middle
   for (const undead_fresh_frame *fresh = &cache->fresh[fresh_count - 1];; fresh--) {
     uint32_t node = cached->known.node, pc_index = fresh->pc_index;
     // Mostly not that of the frame which was there before.
     if (made || index >= known_nodes || cached->pc_index != pc_index) {
-      node = made ? *made++ : known_next(cache, outer, pc_index);
+      node = made ? *made++ : undead_store_linked(outer->link, pc_index);
       if (!node) {
-        uint32_t *key = cache->keys;
-        for (const undead_fresh_frame *inner = fresh; inner >= cache->fresh; inner--) *key++ = inner->pc_index;
-        *key++ = leaf;
-        uint32_t found = look_up_chain(cache, outer->node, (uint32_t)(key - cache->keys));
+        if (!listed) key_count = list_keys(cache, listed = fresh, leaf);
+        uint32_t at = (uint32_t)(listed - fresh);
+        uint32_t found = undead_store_path(outer->node, cache->keys + at, key_count - at, cache->nodes);
         if (UNLIKELY(!found)) return cache->known_nodes = 0;
         node = cache->nodes[0];
         if (found > 1) made = cache->nodes + 1;
@@ -99,7 +101,7 @@ INLINE uint32_t push(undead_unwind_cache *cache, uint32_t kept, uint32_t fresh_c
   cache->known_nodes = known_nodes;
   cache->check_count = (uint32_t)(check - cache->checks);
   cache->count = index;
-  if (!made) return know_next_child(cache, outer, leaf);
+  if (!made) return know_next_child(outer, leaf);
   outer->link = undead_store_link_behind(*made);
   return *made;
 }
@@ -116,11 +118,11 @@ INLINE uint32_t push_one(undead_unwind_cache *cache, undead_cached_frame *caller
   undead_cached_frame *cached = caller + 1;
   uint32_t node = cached->known.node, pc_index = known->pc_index, id = 0, index = (uint32_t)(cached - cache->frames);
   if (index >= cache->known_nodes || cached->pc_index != pc_index) {
-    node = known_next(cache, &caller->known, pc_index);
+    node = undead_store_linked(caller->known.link, pc_index);
     if (!node) {
       cache->keys[0] = pc_index;
       cache->keys[1] = leaf;
-      uint32_t found = look_up_chain(cache, caller->known.node, 2);
+      uint32_t found = undead_store_path(caller->known.node, cache->keys, 2, cache->nodes);
       if (UNLIKELY(!found)) return cache->known_nodes = 0;
       node = cache->nodes[0];
       if (found == 2) id = cache->nodes[1];
@@ -136,7 +138,7 @@ INLINE uint32_t push_one(undead_unwind_cache *cache, undead_cached_frame *caller
   cached->known = known_node(node);
   cache->last = index;
   cache->count = index + 1;
-  if (!id) return know_next_child(cache, &cached->known, leaf);
+  if (!id) return know_next_child(&cached->known, leaf);
   cached->known.link = undead_store_link_behind(id);
   return id;
 }
@@ -197,7 +199,7 @@ INLINE uint32_t extend(undead_unwind_cache *cache, uintptr_t stack_high, chain_w
   if (fresh_count == 0) {
     if (cache->count - kept > LEFT_FRAMES) cache->count = kept;
     cache->last = kept - 1;
-    return know_next_child(cache, &cache->frames[kept - 1].known, leaf);
+    return know_next_child(&cache->frames[kept - 1].known, leaf);
   }
   uint32_t id = push(cache, kept, fresh_count, &w->link, leaf);
   if (UNLIKELY(!id)) return 0;

@@ -18,18 +18,13 @@ INLINE bool is_same(const undead_frame *known, uintptr_t bp_mask, const undead_f
   return known->sp == frame->sp && known->pc == frame->pc && ((known->bp ^ frame->bp) & bp_mask) == 0;
 }
 
-#define CHECK_BLOCK 4
-INLINE uintptr_t difference_of_block(const undead_check *check) {
-  return (*check[0].slot ^ check[0].value) | (*check[1].slot ^ check[1].value) | (*check[2].slot ^ check[2].value) |
-         (*check[3].slot ^ check[3].value);
-}
-
 // How many of the first `count` words of the chain, from the outermost frame on, are what they were.
 INLINE uint32_t count_true(const undead_unwind_cache *cache, uint32_t count) {
   const undead_check *check = cache->checks, *end = check + count;
-  while (end - check > CHECK_BLOCK && LIKELY(difference_of_block(check) == 0)) check += CHECK_BLOCK;
+  while (end - check > UNDEAD_CHECK_BLOCK && LIKELY(difference_of_block(check) == 0)) check += UNDEAD_CHECK_BLOCK;
   // The last block reaches back into the one before it.
-  if (LIKELY(count >= CHECK_BLOCK && end - check <= CHECK_BLOCK) && difference_of_block(end - CHECK_BLOCK) == 0) return count;
+  bool last = LIKELY(count >= UNDEAD_CHECK_BLOCK && end - check <= UNDEAD_CHECK_BLOCK);
+  if (last && difference_of_block(end - UNDEAD_CHECK_BLOCK) == 0) return count;
   while (check < end && *check->slot == check->value) check++;
   return (uint32_t)(check - cache->checks);
 }

@@ -14,43 +14,27 @@ INLINE uint32_t near_hash(uintptr_t pc) {
   return (uint32_t)(pc ^ pc >> 9);
 }
 
+// Of four words together, mostly 0.
+#define UNDEAD_CHECK_BLOCK 4u
+INLINE uintptr_t difference_of_block(const undead_check *check) {
+  return (*check[0].slot ^ check[0].value) | (*check[1].slot ^ check[1].value) | (*check[2].slot ^ check[2].value) |
+         (*check[3].slot ^ check[3].value);
+}
+
 INLINE const undead_known_pc *know_pc(undead_unwind_cache *cache, uintptr_t pc) {
   undead_known_pc *known = &cache->pcs[near_hash(pc) & (UNDEAD_KNOWN_PCS - 1)];
   if (LIKELY(known->pc == pc)) return known;
   return undead_learn_pc(cache, known, pc);
 }
 
-// Where the node of `pc_index` below `parent` is kept.
-INLINE undead_known_child *known_child(undead_unwind_cache *cache, uint32_t parent, uint32_t pc_index) {
-  uint32_t hash = parent * 5 + pc_index * 9 + (pc_index >> 8);
-  return &cache->children[hash & (UNDEAD_KNOWN_CHILDREN - 1)];
-}
-
-// Like undead_store_child.
-INLINE uint32_t know_child(undead_unwind_cache *cache, uint32_t parent, uint32_t pc_index) {
-  undead_known_child *known = known_child(cache, parent, pc_index);
-  if (known->parent == parent && known->pc_index == pc_index) return known->node;
-  uint32_t node = undead_store_child(parent, pc_index);
-  if (LIKELY(node)) *known = (undead_known_child){parent, pc_index, node};
-  return node;
-}
-
 INLINE undead_known_node known_node(uint32_t node) {
   return (undead_known_node){node, undead_store_first_link(node)};
 }
 
-// The node of a child of `parent`, which mostly follows the last one, if that is known; else 0.
-INLINE uint32_t known_next(undead_unwind_cache *cache, const undead_known_node *parent, uint32_t pc_index) {
+// The node of a child of `parent`, which mostly follows the last one; 0 if the store is full.
+INLINE uint32_t know_next_child(undead_known_node *parent, uint32_t pc_index) {
   uint32_t node = undead_store_linked(parent->link, pc_index);
-  if (LIKELY(node)) return node;
-  const undead_known_child *known = known_child(cache, parent->node, pc_index);
-  return known->parent == parent->node && known->pc_index == pc_index ? known->node : 0;
-}
-
-// The same for a child of `parent`, which mostly follows the last one.
-INLINE uint32_t know_next_child(undead_unwind_cache *cache, undead_known_node *parent, uint32_t pc_index) {
-  uint32_t node = undead_store_linked(parent->link, pc_index);
-  if (UNLIKELY(!node)) node = know_child(cache, parent->node, pc_index);
+  if (UNLIKELY(!node)) node = undead_store_child(parent->node, pc_index);
   if (LIKELY(node)) parent->link = undead_store_link_behind(node);
   return node;
 }

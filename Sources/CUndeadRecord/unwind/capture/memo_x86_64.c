@@ -53,7 +53,7 @@ static void *take(undead_unwind_cache *cache, uint32_t bytes) {
 
 // Fills the last block up with the first check.
 static undead_check *fill_up(undead_check *first, undead_check *end) {
-  while ((uint32_t)(end - first) % UNDEAD_MEMO_BLOCK != 0) *end++ = *first;
+  while ((uint32_t)(end - first) % UNDEAD_CHECK_BLOCK != 0) *end++ = *first;
   return end;
 }
 
@@ -83,7 +83,7 @@ static undead_check *append_site(undead_unwind_cache *cache, uintptr_t stack_hig
 static undead_memo *make(undead_unwind_cache *cache, uintptr_t stack_high, const undead_frame *start, uint32_t id) {
   uint32_t joined = cache->last, count = cache->frames[joined].first_check;
   if (count > MOST_CHECKS) return NULL;
-  uint32_t most = count + UNDEAD_LINK_CHECKS * UNDEAD_RUN_FRAMES + UNDEAD_MEMO_BLOCK;
+  uint32_t most = count + UNDEAD_LINK_CHECKS * UNDEAD_RUN_FRAMES + UNDEAD_CHECK_BLOCK;
   undead_memo *memo = take(cache, (uint32_t)(sizeof *memo + most * sizeof(undead_check)));
   if (!memo) {
     undead_memo_forget(cache);
@@ -213,7 +213,7 @@ bool undead_memo_begin_walk(undead_unwind_cache *cache, undead_walk_words *words
     return false;
   }
   // Written where it stays if it is kept.
-  uint32_t most = (uint32_t)(sizeof(undead_memo) + (MOST_CHECKS + UNDEAD_MEMO_BLOCK) * sizeof(undead_check) +
+  uint32_t most = (uint32_t)(sizeof(undead_memo) + (MOST_CHECKS + UNDEAD_CHECK_BLOCK) * sizeof(undead_check) +
                              MOST_PAGES * sizeof(uintptr_t));
   if (cache->memo_bytes_used + most > UNDEAD_MEMO_BYTES) undead_memo_forget(cache);
   undead_memo *memo = (undead_memo *)(cache->memo_bytes + cache->memo_bytes_used);

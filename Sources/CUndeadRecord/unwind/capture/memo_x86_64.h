@@ -6,15 +6,12 @@
 
 #pragma GCC visibility push(hidden)
 
-#define UNDEAD_MEMO_BLOCK 4u   // checks that are looked at together
-
 // True if all the words of whole blocks are what they were; `end` is behind the last one, and there is at least one.
 INLINE bool undead_blocks_hold(const undead_check *check, const undead_check *end) {
   uintptr_t difference;
   do {
-    difference = (*check[0].slot ^ check[0].value) | (*check[1].slot ^ check[1].value) |
-                 (*check[2].slot ^ check[2].value) | (*check[3].slot ^ check[3].value);
-    check += UNDEAD_MEMO_BLOCK;
+    difference = difference_of_block(check);
+    check += UNDEAD_CHECK_BLOCK;
   } while (LIKELY(difference == 0) && check != end);
   return LIKELY(difference == 0);
 }

@@ -1,16 +1,16 @@
 #include "unwind/capture/site_x86_64.h"
 #include "unwind/capture/odd_x86_64.h"
 
-static uint32_t add_run(undead_unwind_cache *cache, const undead_known_pc *inner, uint32_t frames) {
+static uint32_t add_run(const undead_known_pc *inner, uint32_t frames) {
   uint32_t node = undead_store_runs();
-  for (uint32_t index = frames; index > 0 && node; index--) node = know_child(cache, node, inner[index - 1].pc_index);
+  for (uint32_t index = frames; index > 0 && node; index--) node = undead_store_child(node, inner[index - 1].pc_index);
   return node;
 }
 
 // Whole stacks that are no deeper than a run.
-static uint32_t capture_short(undead_unwind_cache *cache, const undead_known_pc *inner, uint32_t frames) {
-  uint32_t run = add_run(cache, inner, frames);
-  return run ? know_child(cache, UNDEAD_TRIE_ROOT, run | UNDEAD_RUN_BIT) : 0;
+static uint32_t capture_short(const undead_known_pc *inner, uint32_t frames) {
+  uint32_t run = add_run(inner, frames);
+  return run ? undead_store_child(UNDEAD_TRIE_ROOT, run | UNDEAD_RUN_BIT) : 0;
 }
 
 // Keeps where the two frames lie that `start` leads to; `slots` are those where they saved rbp, if they did.
@@ -75,7 +75,7 @@ const undead_known_site *undead_site_learn(undead_unwind_cache *cache, uintptr_t
   uint32_t frames = walk_to_site(cache, stack_high, frame, inner, states, slots, &odd);
   if (UNLIKELY(!frames)) return NULL;
   if (UNLIKELY(frames < UNDEAD_RUN_FRAMES || undead_rule_is_end(inner[frames - 1].rule))) {
-    *id = capture_short(cache, inner, frames);
+    *id = capture_short(inner, frames);
     return NULL;
   }
   if (UNLIKELY(inner[0].rule & UNDEAD_RULE_LOADER)) {
@@ -85,7 +85,7 @@ const undead_known_site *undead_site_learn(undead_unwind_cache *cache, uintptr_t
   }
   undead_known_site *site = site_of(cache, inner[1].pc, inner[2].pc);
   if (site->pc[0] == inner[0].pc && site->pc[1] == inner[1].pc && site->pc[2] == inner[2].pc) return site;
-  uint32_t run = add_run(cache, inner, UNDEAD_RUN_FRAMES);
+  uint32_t run = add_run(inner, UNDEAD_RUN_FRAMES);
   if (!run) return NULL;
   *site = (undead_known_site){{inner[0].pc, inner[1].pc, inner[2].pc}, inner[2].rule, run};
   return site;

@@ -92,34 +92,35 @@ static void name_as_observed(undead_fields *fields) {
   }
 }
 
+// All but their offsets. NULL without memory.
+static undead_fields *read_records(undead_records records, uintptr_t descriptor, uintptr_t arguments, bool lazily) {
+  undead_fields *fields = undead_new_fields(records.count);
+  for (uint32_t i = 0; fields && i < records.count; i++) {
+    uintptr_t record = records.first_record + (uintptr_t)i * ABI_FIELD_RECORD_BYTES;
+    read_record(&fields->field[i], record, descriptor, arguments, lazily);
+  }
+  return fields;
+}
+
 static const undead_fields *read_class(uintptr_t isa, uintptr_t descriptor, bool lazily) {
   undead_records records = undead_records_of(descriptor);
   uintptr_t vector, arguments;
   if (!records.count || !class_members(isa, descriptor, &vector, &arguments)) return &no_fields;
-  undead_fields *fields = undead_new_fields(records.count);
-  for (uint32_t i = 0; fields && i < records.count; i++) {
-    undead_field *field = &fields->field[i];
-    read_record(field, records.first_record + (uintptr_t)i * ABI_FIELD_RECORD_BYTES, descriptor, arguments, lazily);
-    field->offset = (uint32_t)read_word(vector + i * 8ul);
-  }
-  if (fields) {
-    guess_sizes(fields, read_u32(isa + ABI_CLASS_INSTANCE_SIZE));
-    name_as_observed(fields);
-  }
-  return fields ? fields : &no_fields;
+  undead_fields *fields = read_records(records, descriptor, arguments, lazily);
+  if (!fields) return &no_fields;
+  for (uint32_t i = 0; i < records.count; i++) fields->field[i].offset = (uint32_t)read_word(vector + i * 8ul);
+  guess_sizes(fields, read_u32(isa + ABI_CLASS_INSTANCE_SIZE));
+  name_as_observed(fields);
+  return fields;
 }
 
 static const undead_fields *read_value(uintptr_t type, uintptr_t descriptor, bool is_struct, bool lazily) {
   undead_records records = undead_records_of(descriptor);
   uint32_t vector = read_u32(descriptor + ABI_STRUCT_DESCRIPTOR_FIELD_VECTOR);
   if (!records.count || (is_struct && !vector)) return &no_fields;
-  undead_fields *fields = undead_new_fields(records.count);
-  for (uint32_t i = 0; fields && i < records.count; i++) {
-    undead_field *field = &fields->field[i];
-    read_record(field, records.first_record + (uintptr_t)i * ABI_FIELD_RECORD_BYTES, descriptor,
-                type + ABI_VALUE_GENERIC_ARGUMENTS, lazily);
-    field->offset = is_struct ? read_u32(type + vector * 8ul + i * 4ul) : 0;
-  }
+  undead_fields *fields = read_records(records, descriptor, type + ABI_VALUE_GENERIC_ARGUMENTS, lazily);
+  for (uint32_t i = 0; fields && i < records.count; i++)
+    fields->field[i].offset = is_struct ? read_u32(type + vector * 8ul + i * 4ul) : 0;
   size_t size, stride;
   uint32_t flags;
   if (fields && is_struct && undead_type_layout(type, &size, &stride, &flags)) guess_sizes(fields, (uint32_t)size);

@@ -89,21 +89,6 @@ static void note_top(list_walk *walk, uintptr_t top) {
     undead_note_top(walk->free, top);
 }
 
-static bool is_empty_or_linked(uintptr_t bin) {
-  uintptr_t self = bin - CHUNK_HEADER, first = word_at(bin), last = word_at(bin + 8);
-  if (first == self || last == self) return first == last;
-  return first % 16 == 0 && last % 16 == 0 && undead_is_readable(first, CHUNK_SMALLEST)
-    && undead_is_readable(last, CHUNK_SMALLEST) && word_at(first + CHUNK_HEADER + 8) == self
-    && word_at(last + CHUNK_HEADER) == self;
-}
-
-// An arena is known by its bins: each is empty, or its first and last chunk lead back to it.
-static bool are_bins(uintptr_t bins) {
-  for (uintptr_t i = 0; i < BINS; i++)
-    if (!is_empty_or_linked(bins + i * BIN_BYTES)) return false;
-  return true;
-}
-
 static void list_arena(list_walk *walk, uintptr_t bins, bool has_fast_bins) {
   uintptr_t low = bins - (has_fast_bins ? BINS_TO_FAST : BINS_TO_TOP);
   for (uintptr_t i = 0; has_fast_bins && i < FAST_BINS; i++) walk_fast_bin(walk, word_at(low + i * 8), i);
@@ -113,48 +98,32 @@ static void list_arena(list_walk *walk, uintptr_t bins, bool has_fast_bins) {
   undead_intervals_add(walk->excluded, low, bins + BINS * BIN_BYTES);
 }
 
-static bool is_arena(uintptr_t at, uintptr_t head) {
-  return at % 16 == 0 && undead_is_readable(at, head + BINS_TO_NEXT + 8) && are_bins(at + head);
-}
-
-// Arenas form a ring, in which the main one is one. What stands before the bins of one is so long as makes it a ring; 0 if
-// nothing does.
-static uintptr_t find_head(uintptr_t bins) {
-  const uintptr_t heads[] = {ARENA_HEAD, ARENA_HEAD_SINCE_2_43, ARENA_HEAD_UNTIL_2_26};
-  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
-    uintptr_t head = heads[i], main = bins - head, at = word_at(bins + BINS_TO_NEXT);
-    for (uint32_t count = 0; at != main && count < MOST_ARENAS && is_arena(at, head); count++)
-      at = word_at(at + head + BINS_TO_NEXT);
-    if (at == main) return head;
+// Of libc's data the first part that has an arena.
+static undead_glibc_ring find_ring(void) {
+  const undead_images *facts = &undead_image_facts;
+  undead_glibc_ring ring = {0};
+  for (uint32_t i = 0; !ring.main_bins && i < facts->writable_count; i++) {
+    undead_glibc_area data = {.low = facts->writable[i].low, .high = facts->writable[i].high};
+    if (undead_in(facts->libc, data.low)) undead_glibc_find_ring(data, &ring);
   }
-  return 0;
+  return ring;
 }
 
-static void list_all_arenas(list_walk *walk, uintptr_t bins) {
-  uintptr_t head = find_head(bins);
+static void list_all_arenas(list_walk *walk, undead_glibc_ring ring) {
+  uintptr_t head = ring.head, bins = ring.main_bins;
   bool has_fast_bins = head && head != ARENA_HEAD_SINCE_2_43;
   list_arena(walk, bins, has_fast_bins);
   for (uintptr_t at = word_at(bins + BINS_TO_NEXT); head && at != bins - head; at = word_at(at + head + BINS_TO_NEXT))
     list_arena(walk, at + head, has_fast_bins);
 }
 
-static uintptr_t find_main_bins(void) {
-  const undead_images *facts = &undead_image_facts;
-  for (uint32_t i = 0; i < facts->writable_count; i++) {
-    if (!undead_in(facts->libc, facts->writable[i].low)) continue;
-    uintptr_t low = (facts->writable[i].low + 7) & ~(uintptr_t)7, high = facts->writable[i].high;
-    for (uintptr_t at = low + ARENA_HEAD_SINCE_2_43; at + BINS_TO_NEXT + 8 <= high; at += 8)
-      if (are_bins(at)) return at;
-  }
-  return 0;
-}
-
 void undead_arenas_each(undead_arena_visitor visit, void *context) {
-  uintptr_t bins = find_main_bins(), head = bins ? find_head(bins) : 0;
+  undead_glibc_ring ring = find_ring();
+  uintptr_t bins = ring.main_bins, head = ring.head;
   if (!head) return;
   visit(context, bins - head, word_at(bins - BINS_TO_TOP), true);
   uintptr_t at = word_at(bins + BINS_TO_NEXT);
-  for (uint32_t count = 0; at != bins - head && count < MOST_ARENAS && is_arena(at, head); count++) {
+  for (uint32_t count = 0; at != bins - head && count < MOST_ARENAS && undead_glibc_is_arena(at, head); count++) {
     visit(context, at, word_at(at + head - BINS_TO_TOP), false);
     at = word_at(at + head + BINS_TO_NEXT);
   }
@@ -213,8 +182,8 @@ static void list_all(undead_free_chunks *free, const undead_heap *heap, const un
   if (graph) graph->kept_count = 0;
   list_put_aside(&walk);
   list_caches(&walk, world);
-  uintptr_t bins = find_main_bins();
-  if (bins) list_all_arenas(&walk, bins);
+  undead_glibc_ring ring = find_ring();
+  if (ring.main_bins) list_all_arenas(&walk, ring);
 }
 
 bool undead_free_chunks_open(undead_free_chunks *free, const undead_heap *heap, const undead_world *world,
@@ -274,9 +243,10 @@ static bool find_cache(uintptr_t tp) {
 }
 
 bool undead_arenas_are_known(void) {
-  uintptr_t bins = find_main_bins(), top = bins ? word_at(bins - BINS_TO_TOP) : 0;
+  undead_glibc_ring ring = find_ring();
+  uintptr_t bins = ring.main_bins, top = bins ? word_at(bins - BINS_TO_TOP) : 0;
   // Before anything was allocated of it, an arena's top is the arena.
-  return bins && find_head(bins) && (top == bins - BINS_TO_TOP || (top % 16 == 0 && undead_is_readable(top, CHUNK_SMALLEST)));
+  return ring.head && (top == bins - BINS_TO_TOP || (top % 16 == 0 && undead_is_readable(top, CHUNK_SMALLEST)));
 }
 
 bool undead_caches_are_known(void) {
@@ -291,9 +261,9 @@ bool undead_caches_are_known(void) {
 
 // Each thread that has allocated keeps the address of its arena, beside that of its cache.
 static size_t find_arena_of_thread(uintptr_t tp) {
-  uintptr_t bins = find_main_bins(), head = bins ? find_head(bins) : 0;
+  uintptr_t head = find_ring().head;
   for (size_t place = 8; head && place <= undead_image_facts.static_tls_bytes; place += 8)
-    if (is_arena(word_at(undead_thread_variable(tp, place)), head)) return place;
+    if (undead_glibc_is_arena(word_at(undead_thread_variable(tp, place)), head)) return place;
   return 0;
 }
 

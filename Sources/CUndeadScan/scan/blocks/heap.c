@@ -9,6 +9,7 @@
 #include <gnu/libc-version.h>
 #include <stdlib.h>
 
+#define FIRST_USED 4096u   // leaves, of those in use
 #define GROUPS (UNDEAD_LEAF_GRANULES >> UNDEAD_TOUCH_SHIFT)
 #define GROUP_GRANULES (1u << UNDEAD_TOUCH_SHIFT)
 #define PAGE_GRANULES (1u << (UNDEAD_PAGE_SHIFT - 4))
@@ -21,15 +22,6 @@ static bool is_glibc_known(void) {
   const char *version = gnu_get_libc_version();
   int minor = version[0] == '2' && version[1] == '.' ? (int)undead_read_number(version + 2, 10, NULL) : 0;
   return minor >= 26 && minor <= 43 && !undead_allocator_is_other();
-}
-
-static bool grow_used(undead_heap *heap) {
-  uint32_t capacity = heap->used_capacity ? heap->used_capacity * 4 : 4096;
-  uint32_t *larger = undead_map_larger(heap->used, heap->used_capacity * sizeof *larger, capacity * sizeof *larger);
-  if (!larger) return false;
-  heap->used = larger;
-  heap->used_capacity = capacity;
-  return true;
 }
 
 // Blocks lie there, or reach into it.
@@ -47,7 +39,7 @@ static bool list_leaves(undead_heap *heap) {
       next = index + 1;
       undead_leaf *leaf = undead_leaves[index];
       if (!leaf) continue;
-      if (heap->used_count == heap->used_capacity && !grow_used(heap)) return false;
+      if (heap->used_count == heap->used_capacity && !undead_grow(heap->used, heap->used_capacity, FIRST_USED)) return false;
       heap->regions[index].leaf = leaf;
       note_area(heap, index << UNDEAD_LEAF_SHIFT);
       heap->used[heap->used_count++] = (uint32_t)index;

@@ -29,3 +29,22 @@ void undead_worklist_close(undead_worklist *list) {
     if (list->segment[i]) undead_unmap(list->segment[i], segment_bytes(i));
   *list = (undead_worklist){0};
 }
+
+bool undead_worklist_take(undead_worklist *list, undead_address_set *set) {
+  uint64_t count = undead_worklist_size(list);
+  bool ok = !list->no_memory && count <= UINT32_MAX;
+  *set = (undead_address_set){0};
+  if (ok && count) {
+    set->addresses = undead_map(count * sizeof *set->addresses);
+    if ((ok = set->addresses != NULL)) set->capacity = (uint32_t)count;
+    while (set->count < set->capacity) set->addresses[set->count++] = undead_worklist_pop(list);
+    undead_sort_words(set->addresses, set->count);
+  }
+  undead_worklist_close(list);
+  return ok;
+}
+
+void undead_address_set_close(undead_address_set *set) {
+  if (set->addresses) undead_unmap(set->addresses, set->capacity * sizeof *set->addresses);
+  *set = (undead_address_set){0};
+}

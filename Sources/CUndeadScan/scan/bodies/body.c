@@ -229,7 +229,7 @@ static void trim_task(const undead_bodies *bodies, uintptr_t block, undead_body 
 }
 
 static bool is_handler(const undead_bodies *bodies, uintptr_t block) {
-  return bodies->handler_count && undead_place_of_word(bodies->handlers, bodies->handler_count, block) < bodies->handler_count;
+  return undead_address_set_has(&bodies->handlers, block);
 }
 
 // Where a block in the sense of C ends, 0 if it is none: Block_copy() took as much as its descriptor says. Behind that malloc may
@@ -332,7 +332,7 @@ void undead_body_of(undead_bodies *bodies, uintptr_t block, size_t size, undead_
   body->skip_count = layout->skip_count;
   if (is_unsure_of(bodies, block, layout)) {
     bodies->met_unsure = true;
-    body->unsure = bodies->doubts_unsure && undead_place_of_word(bodies->sure, bodies->sure_count, block) == bodies->sure_count;
+    body->unsure = bodies->doubts_unsure && !undead_address_set_has(&bodies->sure, block);
   }
   bool held = (layout->storage || layout->buffer_count) && !bodies->exact && undead_is_held(bodies, block);
   if (layout->buffer_count && !held) skip_unused(bodies, block, body);

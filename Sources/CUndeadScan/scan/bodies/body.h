@@ -5,6 +5,7 @@
 #include "runtime/types.h"
 #include "scan/bodies/elements.h"
 #include "scan/blocks/heap.h"
+#include "scan/blocks/worklist.h"
 #include "scan/bodies/makers.h"
 #include "scan/stacks/stale.h"
 
@@ -56,10 +57,8 @@ typedef struct undead_bodies {
   uint32_t held_count;
   bool met_unsure;        // objects of which nothing says that they are some (scan/mark/mark.h)
   bool doubts_unsure;     // what such may be keeps alive what its weak and unowned words name, unless the counts say otherwise
-  uintptr_t *handlers;    // continuations that sources call, ascending (scan/suspects/suspect_graph.h)
-  uint32_t handler_count;
-  uintptr_t *sure;        // blocks of which that is not so, ascending
-  uint32_t sure_count, sure_capacity;
+  undead_address_set sure;       // blocks of which that is not so
+  undead_address_set handlers;   // continuations that sources call (scan/suspects/suspect_graph.h)
   struct {
     uintptr_t isa;
     const undead_layout *layout;

@@ -1,6 +1,5 @@
 #include "scan/counts/counts.h"
 #include "platform/memory/memory.h"
-#include "platform/memory/sort.h"
 #include "scan/counts/tally.h"
 #include <assert.h>
 
@@ -45,15 +44,13 @@ static bool explore_one(trial *self, undead_marker *explorer, uintptr_t listed) 
 
 // In order of the addresses, each once, by place if also so: this does not depend on what was found first.
 static bool explore_listed(trial *self, undead_marker *explorer, undead_worklist *listed) {
-  uint64_t count = undead_worklist_size(listed);
-  uintptr_t *blocks = undead_map((count + 1) * sizeof *blocks);
-  if (!blocks || count > UINT32_MAX) return false;
-  for (uint64_t i = count; i > 0; i--) blocks[i - 1] = undead_worklist_pop(listed);
-  undead_sort_words(blocks, (uint32_t)count);
-  bool ok = true;
-  for (uint64_t i = 0; ok && i < count; i++)
-    if (i + 1 == count || (blocks[i] ^ blocks[i + 1]) > UNDEAD_NAMED_BY_PLACE) ok = explore_one(self, explorer, blocks[i]);
-  undead_unmap(blocks, (count + 1) * sizeof *blocks);
+  undead_address_set blocks;
+  bool ok = undead_worklist_take(listed, &blocks);
+  for (uint32_t i = 0; ok && i < blocks.count; i++) {
+    bool last = i + 1 == blocks.count || (blocks.addresses[i] ^ blocks.addresses[i + 1]) > UNDEAD_NAMED_BY_PLACE;
+    if (last) ok = explore_one(self, explorer, blocks.addresses[i]);
+  }
+  undead_address_set_close(&blocks);
   return ok;
 }
 
@@ -65,7 +62,6 @@ static bool explore_all(trial *self) {
   undead_worklist listed = self->marker->doubted;
   self->marker->doubted = (undead_worklist){0};
   bool ok = explore_listed(self, explorer, &listed);
-  undead_worklist_close(&listed);
   undead_mark_close(explorer);
   undead_unmap(explorer, sizeof *explorer);
   return ok;

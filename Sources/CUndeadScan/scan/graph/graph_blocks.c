@@ -16,14 +16,7 @@ typedef undead_graph_walk walk;
 typedef undead_listed_edge listed_edge;
 
 static bool add_edge(walk *self, uint32_t place, uintptr_t target, uintptr_t at, const undead_layout *storage) {
-  if (self->edge_count == self->edge_capacity) {
-    uint64_t capacity = self->edge_capacity ? self->edge_capacity * 2 : 1 << 14;
-    size_t bytes = self->edge_capacity * sizeof *self->edges;
-    listed_edge *larger = undead_map_larger(self->edges, bytes, capacity * sizeof *larger);
-    if (!larger) return false;
-    self->edges = larger;
-    self->edge_capacity = capacity;
-  }
+  if (self->edge_count == self->edge_capacity && !undead_grow(self->edges, self->edge_capacity, 1 << 14)) return false;
   self->edges[self->edge_count++] = (listed_edge){place, undead_rank_of(&self->writer.ranks, target), at, storage};
   return true;
 }

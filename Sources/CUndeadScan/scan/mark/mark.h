@@ -102,4 +102,3 @@ bool undead_switched_doubt(undead_marker *marker, const undead_roots *roots);
 // To be called when all roots are marked. Finds which of them a counted reference names. Of the others, weak and unowned words count
 // as numbers from now on (undead_body). False without memory.
 bool undead_unsure_doubt(undead_marker *marker);
-void undead_unsure_close(undead_bodies *bodies);

@@ -25,8 +25,7 @@ static void prepare(member *member, const undead_marker *first) {
   const undead_bodies *bodies = first->bodies;
   member->bodies = (undead_bodies){.heap = bodies->heap, .stale = bodies->stale, .closure_of_c = bodies->closure_of_c,
                                    .exact = bodies->exact, .held = bodies->held, .held_count = bodies->held_count,
-                                   .doubts_unsure = bodies->doubts_unsure, .sure = bodies->sure,
-                                   .sure_count = bodies->sure_count};
+                                   .doubts_unsure = bodies->doubts_unsure, .sure = bodies->sure};
   if (bodies->makers) {
     member->makers = *bodies->makers;
     member->bodies.makers = &member->makers;

@@ -6,8 +6,6 @@
 // Mostly nothing is left after the second step. Who calls: analysis.c, after the roots and before the counts decide.
 #include "scan/mark/mark.h"
 #include "platform/maps/maps.h"
-#include "platform/memory/memory.h"
-#include "platform/memory/sort.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
 #include "scan/stacks/contexts.h"
@@ -21,9 +19,8 @@
 typedef struct {
   undead_marker *marker;
   undead_worklist listed;
-  uintptr_t *storages;   // whose elements behind the count name what is not marked, ascending
-  uint32_t count;
-  bool names_unmarked;   // of the one that is looked at
+  undead_address_set storages;   // whose elements behind the count name what is not marked
+  bool names_unmarked;           // of the one that is looked at
 } switched_search;
 
 static bool stop_at_unmarked(void *context, uintptr_t block, uint32_t *word) {
@@ -61,13 +58,7 @@ static bool list_storage(void *context, uintptr_t block, uint32_t *word) {
 
 static bool list_storages(switched_search *self) {
   undead_heap_each(self->marker->heap, list_storage, self);
-  uint64_t count = undead_worklist_size(&self->listed);
-  if (self->listed.no_memory || count > UINT32_MAX) return false;
-  self->storages = undead_map((count + 1) * sizeof *self->storages);
-  if (!self->storages) return false;
-  for (; self->count < count; self->count++) self->storages[self->count] = undead_worklist_pop(&self->listed);
-  undead_sort_words(self->storages, self->count);
-  return true;
+  return undead_worklist_take(&self->listed, &self->storages);
 }
 
 // Whether a call is to return to an address in this memory, or one that setjmp() hid.
@@ -81,12 +72,13 @@ static bool has_return_address(const undead_heap *heap, uintptr_t low, uintptr_t
 }
 
 static void look_for_frames(switched_search *self, uintptr_t low, uintptr_t high) {
+  const undead_address_set *storages = &self->storages;
   low = (low + 7) & ~(uintptr_t)7;
   high &= ~(uintptr_t)7;
   for (uintptr_t at = low; at < high; at += 8) {
     uintptr_t word = word_at(at) & UNDEAD_POINTER_MASK;
-    if (word < self->storages[0] || word > self->storages[self->count - 1]) continue;
-    if (undead_place_of_word(self->storages, self->count, word) == self->count) continue;
+    if (word < storages->addresses[0] || word > storages->addresses[storages->count - 1]) continue;
+    if (!undead_address_set_has(storages, word)) continue;
     uintptr_t from = at - low > NEAR_BYTES ? at - NEAR_BYTES : low, to = high - at > NEAR_BYTES ? at + NEAR_BYTES : high;
     if (has_return_address(self->marker->heap, from, to)) undead_hold(self->marker->bodies, word);
   }
@@ -110,15 +102,16 @@ bool undead_switched_doubt(undead_marker *marker, const undead_roots *roots) {
   switched_search self = {.marker = marker};
   if (!has_unmarked(marker->heap)) return true;
   bool ok = list_storages(&self);
-  if (ok && self.count) {
+  const undead_address_set *storages = &self.storages;
+  if (ok && storages->count) {
     look_into_all(&self, roots);
     undead_held_sort(marker->bodies);
-    for (uint32_t i = 0; i < self.count; i++) {
-      bool marked = *undead_heap_word(marker->heap, self.storages[i]) & UNDEAD_WORD_MARK;
-      if (marked && undead_is_held(marker->bodies, self.storages[i])) undead_mark_again(marker, self.storages[i]);
+    for (uint32_t i = 0; i < storages->count; i++) {
+      uintptr_t storage = storages->addresses[i];
+      bool marked = *undead_heap_word(marker->heap, storage) & UNDEAD_WORD_MARK;
+      if (marked && undead_is_held(marker->bodies, storage)) undead_mark_again(marker, storage);
     }
   }
-  if (self.storages) undead_unmap(self.storages, (self.count + 1ull) * sizeof *self.storages);
-  undead_worklist_close(&self.listed);
+  undead_address_set_close(&self.storages);
   return ok;
 }

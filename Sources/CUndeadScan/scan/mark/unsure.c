@@ -7,16 +7,14 @@
 // Who calls: analysis.c, after the roots and before the counts decide.
 #include "scan/mark/mark.h"
 #include "platform/memory/memory.h"
-#include "platform/memory/sort.h"
 #include "platform/processor/words.h"
 #include "scan/bodies/references.h"
 
 typedef struct {
   undead_marker *marker;
   undead_worklist listed;
-  uintptr_t *blocks;   // with such words that name what is not marked, ascending
-  bool *counted;       // a counted reference names it
-  uint32_t count, capacity;
+  undead_address_set blocks;   // with such words that name what is not marked
+  bool *counted;               // a counted reference names it
   undead_body *body;
 } unsure_search;
 
@@ -41,24 +39,18 @@ static bool list_unsure(void *context, uintptr_t block, uint32_t *word) {
 }
 
 static bool take_list(unsure_search *self) {
-  uint64_t count = undead_worklist_size(&self->listed);
-  if (self->listed.no_memory || count > UINT32_MAX / 2) return false;
-  if (!count) return true;
-  self->capacity = (uint32_t)count;
-  self->blocks = undead_map(count * sizeof *self->blocks);
-  self->counted = undead_map(count * sizeof *self->counted);
-  if (!self->blocks || !self->counted) return false;
-  for (; self->count < count; self->count++) self->blocks[self->count] = undead_worklist_pop(&self->listed);
-  undead_sort_words(self->blocks, self->count);
-  return true;
+  if (!undead_worklist_take(&self->listed, &self->blocks)) return false;
+  if (self->blocks.count) self->counted = undead_map(self->blocks.count * sizeof *self->counted);
+  return !self->blocks.count || self->counted;
 }
 
 static void note_counted(void *context, const undead_reference *reference) {
   unsure_search *self = context;
-  if (reference->address < self->blocks[0] || reference->address > self->blocks[self->count - 1]) return;
+  const undead_address_set *blocks = &self->blocks;
+  if (reference->address < blocks->addresses[0] || reference->address > blocks->addresses[blocks->count - 1]) return;
   if (undead_body_evidence(self->body, reference->at) != UNDEAD_EVIDENCE_COUNTED) return;
-  size_t place = undead_place_of_word(self->blocks, self->count, reference->address);
-  if (place < self->count) self->counted[place] = true;
+  uint32_t place = undead_address_set_place(blocks, reference->address);
+  if (place < blocks->count) self->counted[place] = true;
 }
 
 static bool look_into(void *context, uintptr_t block, uint32_t *word) {
@@ -80,11 +72,11 @@ static bool look_again(void *context, uintptr_t block, uint32_t *word) {
 
 // The blocks that a counted reference names stay in the list; the others are looked at again.
 static void keep_sure(unsure_search *self) {
-  undead_bodies *bodies = self->marker->bodies;
-  bodies->sure = self->blocks;
-  bodies->sure_capacity = self->capacity;
-  for (uint32_t i = 0; i < self->count; i++)
-    if (self->counted[i]) self->blocks[bodies->sure_count++] = self->blocks[i];
+  undead_address_set *sure = &self->marker->bodies->sure;
+  *sure = self->blocks;
+  sure->count = 0;
+  for (uint32_t i = 0; i < self->blocks.count; i++)
+    if (self->counted[i]) sure->addresses[sure->count++] = sure->addresses[i];
 }
 
 bool undead_unsure_doubt(undead_marker *marker) {
@@ -93,18 +85,14 @@ bool undead_unsure_doubt(undead_marker *marker) {
   if (!bodies->met_unsure) return true;
   undead_heap_each(marker->heap, list_unsure, &self);
   bool ok = take_list(&self);
-  if (ok && self.count) {
+  bool any = ok && self.blocks.count;
+  if (any) {
     undead_heap_each(marker->heap, look_into, &self);
     keep_sure(&self);
   }
   bodies->doubts_unsure = true;
-  if (ok && self.count) undead_heap_each(marker->heap, look_again, marker);
-  if (self.counted) undead_unmap(self.counted, self.capacity * sizeof *self.counted);
-  undead_worklist_close(&self.listed);
+  if (any) undead_heap_each(marker->heap, look_again, marker);
+  if (self.counted) undead_unmap(self.counted, self.blocks.count * sizeof *self.counted);
+  if (!any) undead_address_set_close(&self.blocks);
   return ok;
-}
-
-void undead_unsure_close(undead_bodies *bodies) {
-  if (bodies->sure) undead_unmap(bodies->sure, bodies->sure_capacity * sizeof *bodies->sure);
-  bodies->sure = NULL;
 }

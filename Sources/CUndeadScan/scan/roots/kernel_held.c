@@ -3,8 +3,10 @@
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
 #include "platform/system/read_text.h"
+#include "platform/system/seccomp.h"
 #include "world/descriptors.h"
 #include "world/given.h"
+#include "world/proc_ids.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -27,17 +29,6 @@ static void add(word_list *words, uintptr_t word) {
   if (word >= 4096 && words->count < MOST_WORDS) words->list[words->count++] = word;
 }
 
-static uintptr_t parse(const char *text, unsigned base) {
-  uintptr_t value = 0;
-  for (;; text++) {
-    unsigned digit = base;
-    if (*text >= '0' && *text <= '9') digit = (unsigned)(*text - '0');
-    else if (*text >= 'a' && *text <= 'f') digit = (unsigned)(*text - 'a' + 10);
-    if (digit >= base) return value;
-    value = value * base + digit;
-  }
-}
-
 // What stands in a line of a file of /proc: behind `label`, and behind `mark` after that, if it is not 0.
 typedef struct {
   const char *label;
@@ -48,10 +39,7 @@ typedef struct {
 static void add_from_line(word_list *words, const char *line, const line_format *format) {
   const char *value = strstr(line, format->label);
   if (value) value = format->mark ? strchr(value, format->mark) : value + strlen(format->label) - 1;
-  if (!value) return;
-  do value++;
-  while (*value == ' ');
-  add(words, parse(value, format->base));
+  if (value) add(words, undead_read_number(value + 1, format->base, NULL));
 }
 
 static void add_from_lines(word_list *words, const char *path, const line_format *formats, unsigned format_count) {
@@ -109,17 +97,10 @@ static void add_from_ring(word_list *words, uint32_t descriptor) {
   words->unseen |= has_forgotten_requests(path);
 }
 
-typedef struct {
-  uint32_t descriptors;   // room for so many in the table; 0 if nothing is known
-  bool filtered;          // a filter says which system calls it may make
-} process_status;
-
-static process_status own_status(void) {
+// Room for so many is in the table of descriptors; 0 if nothing is known.
+static uint32_t own_descriptors(void) {
   char text[4096];
-  if (undead_read_text("/proc/self/status", text, sizeof text) < 0) return (process_status){0, true};
-  const char *size = strstr(text, "FDSize:"), *filter = strstr(text, "Seccomp:\t");
-  return (process_status){size ? (uint32_t)undead_read_number(size + sizeof "FDSize:" - 1, 10, NULL) : 0,
-                          !filter || filter[sizeof "Seccomp:\t" - 1] != '0'};
+  return undead_read_text("/proc/self/status", text, sizeof text) < 0 ? 0 : (uint32_t)number_in(text, "FDSize:");
 }
 
 // An epoll says of a file that was never registered with it that it was not; any other file that it is no epoll.
@@ -133,37 +114,29 @@ static bool has_rings(void) {
   return false;
 }
 
-static void add_from_link(word_list *words, long directory, const char *name) {
+typedef struct {
+  word_list *words;
+  long directory;
+} link_list;
+
+static bool add_from_link(void *context, const char *name) {
+  const link_list *links = context;
   char target[64];
-  long length = undead_raw4(SYS_readlinkat, directory, (long)name, (long)target, sizeof target - 1);
-  if (length <= 0) return;
+  long length = undead_raw4(SYS_readlinkat, links->directory, (long)name, (long)target, sizeof target - 1);
+  if (length <= 0) return true;
   target[length] = 0;
   uint32_t descriptor = (uint32_t)undead_read_number(name, 10, NULL);
-  if (!strcmp(target, "anon_inode:[eventpoll]")) add_from_poll(words, descriptor);
-  if (!strcmp(target, "anon_inode:[io_uring]")) add_from_ring(words, descriptor);
+  if (!strcmp(target, "anon_inode:[eventpoll]")) add_from_poll(links->words, descriptor);
+  if (!strcmp(target, "anon_inode:[io_uring]")) add_from_ring(links->words, descriptor);
+  return true;
 }
-
-struct directory_entry {
-  uint64_t inode;
-  int64_t offset;
-  uint16_t length;
-  uint8_t type;
-  char name[];
-};
 
 static void add_from_links(word_list *words) {
   char path[64];
-  _Alignas(8) char buffer[8192];
   snprintf(path, sizeof path, "/proc/%d/fd", words->process);
-  long length, directory = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+  long directory = undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
   if (directory < 0) return;
-  while ((length = undead_raw3(SYS_getdents64, directory, (long)buffer, sizeof buffer)) > 0) {
-    for (long offset = 0; offset < length;) {
-      const struct directory_entry *entry = (const void *)(buffer + offset);
-      offset += entry->length;
-      if (entry->name[0] != '.') add_from_link(words, directory, entry->name);
-    }
-  }
+  undead_proc_each_entry(directory, add_from_link, &(link_list){words, directory});
   undead_raw3(SYS_close, directory, 0, 0);
 }
 
@@ -178,13 +151,15 @@ static bool is_ring(long descriptor) {
 static bool add_from_copies(void *context) {
   word_list *words = context;
   long event = undead_raw3(SYS_eventfd2, 0, 0, 0);
-  process_status status = event >= 0 ? own_status() : (process_status){0, true};
-  for (uint32_t i = 0; i < status.descriptors; i++) {
+  uint32_t descriptors = event >= 0 ? own_descriptors() : 0;
+  // Where a filter says which system calls may be made, this one is not tried.
+  bool filtered = undead_seccomp_filters() > 0;
+  for (uint32_t i = 0; i < descriptors; i++) {
     if (is_poll(i, event)) add_from_poll(words, i);
-    else if (!status.filtered && is_ring(i)) add_from_ring(words, i);
+    else if (!filtered && is_ring(i)) add_from_ring(words, i);
   }
-  if (status.filtered && has_rings()) add_from_links(words);
-  return status.descriptors > 0;
+  if (filtered && has_rings()) add_from_links(words);
+  return descriptors > 0;
 }
 
 static void add_from_timers(word_list *words) {

@@ -15,15 +15,6 @@
 #define EXCLUDED_CAPACITY (1u << 18)
 #define AHEAD 4096u   // what the processor does not fetch by itself: the next page
 
-static bool grow(undead_roots *roots) {
-  size_t bytes = roots->capacity * sizeof *roots->roots;
-  undead_root *larger = undead_map_larger(roots->roots, bytes, 2 * bytes);
-  if (!larger) return false;
-  roots->roots = larger;
-  roots->capacity *= 2;
-  return true;
-}
-
 void undead_roots_push(undead_roots *roots, undead_root root) {
   if (root.low >= root.high) return;
   undead_root *last = roots->count ? &roots->roots[roots->count - 1] : NULL;
@@ -31,7 +22,7 @@ void undead_roots_push(undead_roots *roots, undead_root root) {
     last->high = root.high;
     return;
   }
-  if (roots->count == roots->capacity && !grow(roots)) roots->overflow = true;
+  if (roots->count == roots->capacity && !undead_grow(roots->roots, roots->capacity, FIRST_ROOTS)) roots->overflow = true;
   else roots->roots[roots->count++] = root;
 }
 

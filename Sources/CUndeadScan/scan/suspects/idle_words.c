@@ -4,8 +4,6 @@
 // nothing of the program that counts: what a caller lends them, its own frame has. Nor does an address inside of an object own it.
 #include "scan/suspects/suspect_graph.h"
 #include "platform/maps/maps.h"
-#include "platform/memory/memory.h"
-#include "platform/memory/sort.h"
 #include "runtime/abi.h"
 #include "scan/stacks/stale.h"
 #include "world/images.h"
@@ -69,21 +67,7 @@ static bool add_task(void *context, uintptr_t block, uint32_t *word) {
 bool undead_idle_words_find(undead_suspects *suspects) {
   frame_search self = {.suspects = suspects};
   if (suspects->bodies->stale->slab_isa) undead_heap_each(suspects->bodies->heap, add_task, &self);
-  uint64_t count = undead_worklist_size(&self.bounds);
-  bool ok = !self.bounds.no_memory && count <= UINT32_MAX;
-  if (ok && count) {
-    suspects->idle_bytes = count * sizeof *suspects->idle;
-    suspects->idle = undead_map(suspects->idle_bytes);
-    ok = suspects->idle != NULL;
-    while (ok && suspects->idle_count < count) suspects->idle[suspects->idle_count++] = undead_worklist_pop(&self.bounds);
-    if (ok) undead_sort_words(suspects->idle, suspects->idle_count);
-  }
-  undead_worklist_close(&self.bounds);
-  return ok;
-}
-
-void undead_idle_words_close(undead_suspects *suspects) {
-  if (suspects->idle) undead_unmap(suspects->idle, suspects->idle_bytes);
+  return undead_worklist_take(&self.bounds, &suspects->idle);
 }
 
 bool undead_is_idle_word(const undead_suspects *suspects, const undead_reference *reference) {
@@ -93,10 +77,10 @@ bool undead_is_idle_word(const undead_suspects *suspects, const undead_reference
   if (!layout || layout->kind != UNDEAD_KIND_CLASS || !layout->user_type) return false;
   if (reference->address != block) return true;
   // The frames do not overlap: behind an odd number of bounds lies one of them.
-  uint32_t low = 0, high = suspects->idle_count;
+  uint32_t low = 0, high = suspects->idle.count;
   while (low < high) {
     uint32_t middle = (low + high) / 2;
-    if (suspects->idle[middle] <= reference->at) low = middle + 1;
+    if (suspects->idle.addresses[middle] <= reference->at) low = middle + 1;
     else high = middle;
   }
   return low & 1;

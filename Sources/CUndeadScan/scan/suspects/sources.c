@@ -4,6 +4,7 @@
 #include "runtime/abi.h"
 #include "scan/bodies/references.h"
 #include "scan/counts/tally.h"
+#include "world/images.h"
 
 #define CONTINUATION_CONTEXT (ABI_CONTINUATION_FUNCTION + 8)
 
@@ -11,14 +12,10 @@ enum {
   TABLE_VALUE_BYTES = 16,   // a closure: function, context
 };
 
-static bool is_source_type(const undead_suspects *suspects, uintptr_t word) {
-  return word >= suspects->source_types_low && word < suspects->source_types_high;
-}
-
-// The source whose `refs` are at `refs`, 0 if there is none: only libdispatch lets the two refer to each other so. That the
-// types of sources are exported, and may be in any table of the program, does not matter.
+// The source whose `refs` are at `refs`, 0 if there is none: they begin with their type, and only libdispatch lets the two refer to
+// each other so. That the types of sources are exported, and may be in any table of the program, does not matter.
 static uintptr_t source_of(const undead_suspects *suspects, uintptr_t refs) {
-  if (!is_source_type(suspects, word_at(refs))) return 0;
+  if (!undead_in(undead_image_facts.dispatch_image, word_at(refs))) return 0;
   uintptr_t source = undead_heap_resolve(suspects->bodies->heap, ~word_at(refs + ABI_UNOTE_OWNER));
   if (!source || undead_block_size(source) < UNDEAD_SOURCE_BYTES || word_at(source) != suspects->source_vtable) return 0;
   return word_at(source + ABI_SOURCE_REFS) == refs ? source : 0;

@@ -149,18 +149,10 @@ static void each_edge(suspect_graph *graph, uint32_t from, edge_visitor visit) {
 
 static void list_edge(suspect_graph *graph, uint32_t from, uint32_t to) {
   (void)from;
-  if (graph->edge_count == graph->edge_capacity) {
-    uint64_t larger = graph->edge_capacity * 2;
-    uint32_t *edges = larger > UINT32_MAX ? NULL
-      : undead_map_larger(graph->edges, graph->edge_capacity * sizeof *edges, larger * sizeof *edges);
-    if (!edges) {
-      graph->full = true;
-      return;
-    }
-    graph->edges = edges;
-    graph->edge_capacity = larger;
-  }
-  graph->edges[graph->edge_count++] = to;
+  bool has_room = graph->edge_count < graph->edge_capacity
+    || (graph->edge_capacity <= UINT32_MAX / 2 && undead_grow(graph->edges, graph->edge_capacity, 0));
+  if (has_room) graph->edges[graph->edge_count++] = to;
+  else graph->full = true;
 }
 
 // To read all objects is most of the work: they are read once, not counted first.

@@ -62,13 +62,11 @@ bool undead_suspect_graph_search(undead_suspects *suspects, const undead_suspect
 
 // After the first pass: has the bodies know them. False without memory.
 bool undead_suspect_handlers_find(undead_suspects *suspects);
-void undead_suspect_handlers_close(undead_suspects *suspects);
 
 // Words of frames of suspended tasks that own no object of the program (idle_words.c).
 
 // False without memory.
 bool undead_idle_words_find(undead_suspects *suspects);
-void undead_idle_words_close(undead_suspects *suspects);
 // Of a word in a block: whether it is doubtful, and does not own the object of the program that it names.
 bool undead_is_idle_word(const undead_suspects *suspects, const undead_reference *reference);
 

@@ -1,6 +1,4 @@
 #include "scan/suspects/suspect_graph.h"
-#include "platform/memory/memory.h"
-#include "platform/memory/sort.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
 
@@ -24,27 +22,7 @@ static bool add_handlers(void *context, uintptr_t block, uint32_t *word) {
 }
 
 bool undead_suspect_handlers_find(undead_suspects *suspects) {
-  undead_bodies *bodies = suspects->bodies;
   handler_search self = {.suspects = suspects};
-  undead_heap_each(bodies->heap, add_handlers, &self);
-  uint64_t count = undead_worklist_size(&self.found);
-  bool ok = !self.found.no_memory && count <= UINT32_MAX;
-  if (ok && count) {
-    suspects->handler_bytes = count * sizeof *bodies->handlers;
-    bodies->handlers = undead_map(suspects->handler_bytes);
-    ok = bodies->handlers != NULL;
-    for (; ok && bodies->handler_count < count; bodies->handler_count++)
-      bodies->handlers[bodies->handler_count] = undead_worklist_pop(&self.found);
-    if (ok) undead_sort_words(bodies->handlers, bodies->handler_count);
-  }
-  undead_worklist_close(&self.found);
-  return ok;
-}
-
-void undead_suspect_handlers_close(undead_suspects *suspects) {
-  undead_bodies *bodies = suspects->bodies;
-  if (!bodies || !bodies->handlers) return;
-  undead_unmap(bodies->handlers, suspects->handler_bytes);
-  bodies->handlers = NULL;
-  bodies->handler_count = 0;
+  undead_heap_each(suspects->bodies->heap, add_handlers, &self);
+  return undead_worklist_take(&self.found, &suspects->bodies->handlers);
 }

@@ -6,31 +6,19 @@
 #include "scan/bodies/references.h"
 #include "scan/suspects/suspect_graph.h"
 #include "world/images.h"
-#include <stdio.h>
 #include <string.h>
 
 #define MAX_TABLES 4096u
 #define MAX_FOUND (1u << 16)
 #define MAX_LINKS (1u << 16)
 
-static void find_source_types(undead_suspects *suspects) {
-  static const char *const names[] = {"timer", "after", "read", "write", "signal", "data_add", "data_or", "data_replace",
-                                      "timer_with_clock", "interval", "mach_recv", "proc", "vnode"};
+static void find_sources(undead_suspects *suspects) {
   const undead_module *module = undead_module_of(undead_image_facts.dispatch_image.low);
   if (!module) return;
   suspects->source_vtable = undead_symbol_address(module, "__OS_dispatch_source_vtable", NULL);
   suspects->operation_vtable = undead_symbol_address(module, "__OS_dispatch_operation_vtable", NULL);
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-    char name[64];
-    size_t size = 0;
-    snprintf(name, sizeof name, "_dispatch_source_type_%s", names[i]);
-    uintptr_t low = undead_symbol_address(module, name, &size);
-    if (!low) continue;
-    if (i == 0) suspects->timer_type = low;
-    if (i == 1) suspects->after_type = low;
-    if (!suspects->source_types_low || low < suspects->source_types_low) suspects->source_types_low = low;
-    if (low + size > suspects->source_types_high) suspects->source_types_high = low + size;
-  }
+  suspects->timer_type = undead_symbol_address(module, "_dispatch_source_type_timer", NULL);
+  suspects->after_type = undead_symbol_address(module, "_dispatch_source_type_after", NULL);
 }
 
 // What of libdispatch has the number of a descriptor.
@@ -54,7 +42,7 @@ static void find_closures_of_c(undead_bodies *bodies) {
 
 bool undead_suspects_open(undead_suspects *suspects, undead_bodies *bodies, const undead_scan_options *options) {
   *suspects = (undead_suspects){.bodies = bodies, .options = options};
-  find_source_types(suspects);
+  find_sources(suspects);
   find_closures_of_c(bodies);
   find_users_of_descriptors(bodies);
   suspects->tables = undead_map(MAX_TABLES * sizeof *suspects->tables);
@@ -73,8 +61,8 @@ void undead_suspects_close(undead_suspects *suspects) {
   if (suspects->alone) undead_unmap(suspects->alone, UNDEAD_MOST_ALONE * sizeof *suspects->alone);
   undead_mark_close(&suspects->again);
   undead_worklist_close(&suspects->members);
-  undead_suspect_handlers_close(suspects);
-  undead_idle_words_close(suspects);
+  if (suspects->bodies) undead_address_set_close(&suspects->bodies->handlers);
+  undead_address_set_close(&suspects->idle);
   *suspects = (undead_suspects){0};
 }
 

@@ -14,17 +14,13 @@ typedef struct {
   const undead_scan_options *options;
   uintptr_t source_vtable;                     // first word of a dispatch source
   uintptr_t operation_vtable;  // of a read or write of DispatchIO that is under way
-  uintptr_t source_types_low, source_types_high;   // where the first word of what it owns points to
   uintptr_t timer_type, after_type;            // first words of what timers own, and what asyncAfter makes
   bool seen;                                   // something that fires or waits exists
   bool names_weakly;                           // an object or a closure that may name another one weakly exists
   bool no_memory;
   uintptr_t *tables;                           // NotificationCenter's tables of closures
   uint32_t table_count;
-  size_t handler_bytes;                        // of the list of continuations that sources call
-  uintptr_t *idle;                             // bounds of frames whose words own nothing, ascending (suspect_graph.h)
-  uint32_t idle_count;
-  size_t idle_bytes;
+  undead_address_set idle;                     // bounds of frames whose words own nothing (suspect_graph.h)
   undead_marker again;
   undead_worklist members;                     // blocks of the cycles that were found
   undead_found_suspect *found;

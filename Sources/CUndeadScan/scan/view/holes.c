@@ -5,6 +5,7 @@
 #include "world/proc_ids.h"
 
 #define LEAST_HOLE (64u << 10)   // a smaller one is read sooner than it is found
+#define FIRST_HOLES 256u
 #define MOST_HOLES (1u << 16)
 
 typedef struct {
@@ -15,13 +16,7 @@ typedef struct {
 
 static bool make_room(undead_heap *heap) {
   if (heap->hole_count < heap->hole_capacity) return true;
-  uint32_t capacity = heap->hole_capacity ? heap->hole_capacity * 2 : 256;
-  if (capacity > MOST_HOLES) return false;
-  undead_hole *larger = undead_map_larger(heap->holes, heap->hole_capacity * sizeof *larger, capacity * sizeof *larger);
-  if (!larger) return false;
-  heap->holes = larger;
-  heap->hole_capacity = capacity;
-  return true;
+  return heap->hole_capacity < MOST_HOLES && undead_grow(heap->holes, heap->hole_capacity, FIRST_HOLES);
 }
 
 static void add_hole(hole_search *search, uintptr_t high) {

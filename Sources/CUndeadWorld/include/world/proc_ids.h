@@ -21,6 +21,9 @@ long undead_proc_open_thread(int32_t tid, const char *name);
 // Opens /proc/PID/task.
 long undead_proc_open_threads(void);
 
+// Calls `visit` for each entry of a directory of /proc, but for "." and "..", until it returns false. False if the directory cannot
+// be read.
+bool undead_proc_each_entry(long directory, bool (*visit)(void *context, const char *name), void *context);
 // The numbers among the entries of a directory of /proc: calls `visit` for each until it returns false. False if the
 // directory cannot be read.
 bool undead_proc_each_number(long directory, bool (*visit)(void *context, int32_t number), void *context);

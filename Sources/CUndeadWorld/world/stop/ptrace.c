@@ -46,10 +46,6 @@ static void read_registers(undead_stopped_thread *thread) {
   undead_user_registers registers;
   struct iovec area = {&registers, sizeof(struct user_regs_struct)};
   bool known = trace(PTRACE_GETREGSET, thread->tid, NT_PRSTATUS, (uintptr_t)&area) >= 0;
-#ifdef UNDEAD_THREAD_POINTER_SET
-  area = (struct iovec){&registers.tp, sizeof registers.tp};
-  known = known && trace(PTRACE_GETREGSET, thread->tid, UNDEAD_THREAD_POINTER_SET, (uintptr_t)&area) >= 0;
-#endif
   if (!known) {
     thread->phase = UNDEAD_THREAD_GONE;
     return;

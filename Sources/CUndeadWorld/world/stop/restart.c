@@ -25,17 +25,6 @@ static long trace_anew(long request, int32_t tid, uintptr_t address, uintptr_t d
 // outside of the kernel, and whatever drivers do (signal(7)).
 static bool is_done_once(uint64_t number) { return number == SYS_close || number == SYS_close_range; }
 
-static uint64_t hexadecimal(const char *digits) {
-  uint64_t value = 0;
-  for (; *digits; digits++) {
-    char letter = *digits | 0x20;
-    if (letter >= '0' && letter <= '9') value = value << 4 | (uint64_t)(letter - '0');
-    else if (letter >= 'a' && letter <= 'f') value = value << 4 | (uint64_t)(letter - 'a' + 10);
-    else break;
-  }
-  return value;
-}
-
 static bool read_status(int32_t process, int32_t tid, char *text, size_t size) {
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/task/%d/status", process, tid);
@@ -49,7 +38,7 @@ static bool is_signal_due(const char *status) {
   for (int i = 0; i < 3; i++) {
     const char *line = strstr(status, names[i]);
     if (!line) return true;
-    sets[i] = hexadecimal(line + strlen(names[i]));
+    sets[i] = undead_read_number(line + strlen(names[i]), 16, NULL);
   }
   return ((sets[0] | sets[1]) & ~sets[2]) != 0;
 }

@@ -155,12 +155,7 @@ static uint64_t blocked_signals(int32_t tid) {
   char text[4096];
   if (undead_read_text_of(undead_proc_open_thread(tid, "status"), text, sizeof text) < 0) return 0;
   const char *line = strstr(text, "\nSigBlk:\t");
-  // Sixteen hexadecimal digits.
-  if (!line || strlen(line) < 9 + 16) return 0;
-  uint64_t signals = 0;
-  for (const char *digit = line + 9; digit < line + 9 + 16; digit++)
-    signals = signals << 4 | (uint64_t)(*digit <= '9' ? *digit - '0' : *digit - 'a' + 10);
-  return signals;
+  return line ? undead_read_number(line + 9, 16, NULL) : 0;
 }
 
 #define SIGNAL_BIT(number) (1ull << ((number) - 1))

@@ -2,29 +2,20 @@
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
 #include "platform/system/read_text.h"
+#include "platform/system/text.h"
 #include <fcntl.h>
 #include <string.h>
 
 static int32_t process_in_proc;
 static bool is_nested;          // the numbers in /proc are not those of system calls
 
-static char *append_number(char *text, uint32_t number) {
-  char digits[12];
-  int count = 0;
-  do digits[count++] = (char)('0' + number % 10);
-  while (number /= 10);
-  while (count) *text++ = digits[--count];
+// The path of the directory of threads, to which more can be added.
+static undead_text path_of_threads(char *path, size_t size) {
+  undead_text text = undead_text_in(path, size);
+  undead_text_add(&text, "/proc/");
+  undead_text_number(&text, process_in_proc);
+  undead_text_add(&text, "/task");
   return text;
-}
-
-static char *append(char *text, const char *more) {
-  while (*more) *text++ = *more++;
-  *text = 0;
-  return text;
-}
-
-static char *append_task(char *text) {
-  return append(append_number(append(text, "/proc/"), (uint32_t)process_in_proc), "/task");
 }
 
 // The numbers of a thread, from the namespace of /proc inwards (proc_pid_status(5), NSpid): the first and the last one.
@@ -35,9 +26,7 @@ static bool read_numbers(const char *path, int32_t *first, int32_t *last) {
   const char *at = strstr(text, name);
   *first = *last = 0;
   for (at = at ? at + sizeof name - 1 : ""; *at && *at != '\n';) {
-    int32_t number = 0;
-    while (*at == '\t' || *at == ' ') at++;
-    while (*at >= '0' && *at <= '9') number = number * 10 + (*at++ - '0');
+    int32_t number = (int32_t)undead_read_number(at, 10, &at);
     if (number == 0) break;
     if (*first == 0) *first = number;
     *last = number;
@@ -55,14 +44,9 @@ void undead_proc_ids_refresh(void) {
 }
 
 int32_t undead_proc_self(void) {
-  char text[16];
-  int32_t number = 0;
-#ifdef SYS_readlink
-  long length = undead_raw3(SYS_readlink, (long)"/proc/self", (long)text, sizeof text);
-#else
-  long length = undead_raw4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self", (long)text, sizeof text);
-#endif
-  for (long i = 0; i < length && text[i] >= '0' && text[i] <= '9'; i++) number = number * 10 + (text[i] - '0');
+  char text[16] = {0};
+  undead_raw3(SYS_readlink, (long)"/proc/self", (long)text, sizeof text - 1);
+  int32_t number = (int32_t)undead_read_number(text, 10, NULL);
   return number ? number : (int32_t)undead_raw3(SYS_getpid, 0, 0, 0);
 }
 
@@ -72,8 +56,10 @@ int32_t undead_proc_thread_id(int32_t entry) {
   char path[64];
   int32_t first, last;
   if (!is_nested) return entry;
-  char *end = append(append_task(path), "/");
-  append(append_number(end, (uint32_t)entry), "/status");
+  undead_text text = path_of_threads(path, sizeof path);
+  undead_text_add(&text, "/");
+  undead_text_number(&text, entry);
+  undead_text_add(&text, "/status");
   return read_numbers(path, &first, &last) ? last : 0;
 }
 
@@ -102,14 +88,16 @@ long undead_proc_open_thread(int32_t tid, const char *name) {
   char path[64];
   int32_t entry = entry_of(tid);
   if (!entry) return -1;
-  char *end = append(append_task(path), "/");
-  append(append(append_number(end, (uint32_t)entry), "/"), name);
+  undead_text text = path_of_threads(path, sizeof path);
+  undead_text_add(&text, "/");
+  undead_text_number(&text, entry);
+  undead_text_join(&text, "/", name);
   return undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC, 0);
 }
 
 long undead_proc_open_threads(void) {
   char path[64];
-  append_task(path);
+  path_of_threads(path, sizeof path);
   return undead_raw4(SYS_openat, AT_FDCWD, (long)path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 }
 
@@ -121,18 +109,30 @@ struct directory_entry {
   char name[];
 };
 
-bool undead_proc_each_number(long directory, bool (*visit)(void *context, int32_t number), void *context) {
+bool undead_proc_each_entry(long directory, bool (*visit)(void *context, const char *name), void *context) {
   _Alignas(8) char buffer[8192];
   long length;
   while ((length = undead_raw3(SYS_getdents64, directory, (long)buffer, sizeof buffer)) > 0) {
     for (long offset = 0; offset < length;) {
       const struct directory_entry *entry = (const void *)(buffer + offset);
       offset += entry->length;
-      int32_t number = 0;
-      for (const char *digit = entry->name; *digit >= '0' && *digit <= '9'; digit++)
-        number = number * 10 + (*digit - '0');
-      if (number && !visit(context, number)) return true;
+      if (entry->name[0] != '.' && !visit(context, entry->name)) return true;
     }
   }
   return length == 0;
+}
+
+typedef struct {
+  bool (*visit)(void *context, int32_t number);
+  void *context;
+} number_visit;
+
+static bool visit_number(void *context, const char *name) {
+  const number_visit *numbers = context;
+  int32_t number = (int32_t)undead_read_number(name, 10, NULL);
+  return !number || numbers->visit(numbers->context, number);
+}
+
+bool undead_proc_each_number(long directory, bool (*visit)(void *context, int32_t number), void *context) {
+  return undead_proc_each_entry(directory, visit_number, &(number_visit){visit, context});
 }

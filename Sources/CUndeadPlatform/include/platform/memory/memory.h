@@ -21,6 +21,14 @@ void undead_clear_memory(void *address, size_t bytes);
 void undead_unmap(void *address, size_t bytes);
 // Moves `bytes` bytes (none: `old` may be NULL) to larger memory; NULL if there is none, and then the old stays.
 void *undead_map_larger(void *old, size_t bytes, size_t larger_bytes);
+// Makes an array of own memory twice as long, or `first` entries if it had none; false without memory, and then it stays.
+#define undead_grow(entries, capacity, first)                                                                               \
+  ({                                                                                                                        \
+    __typeof__(capacity) undead_more = (capacity) ? (capacity) * 2 : (first);                                               \
+    void *undead_larger = undead_map_larger(entries, (capacity) * sizeof *(entries), undead_more * sizeof *(entries));      \
+    if (undead_larger) (entries) = undead_larger, (capacity) = undead_more;                                                 \
+    undead_larger != NULL;                                                                                                  \
+  })
 // Keeps the first `kept` of `bytes` bytes that were mapped at once.
 void undead_unmap_tail(void *address, size_t bytes, size_t kept);
 
