@@ -29,8 +29,8 @@ import UndeadTestSupport
   static let programs: [Program] = {
     let everything = ProcessInfo.processInfo.environment["UNDEAD_ALLOCATOR_CORPUS"] != nil
     let some = [
-      "all-functions", "actor-cycle", "closure-stored-in-self", "dictionary-values", "leak-in-forked-child",
-      "malloc-from-swift", "removed-elements", "server-like", "memory-from-sbrk", "mapped-memory",
+      "all-functions", "actors", "through-closures", "through-collections", "leak-in-forked-child",
+      "unreferenced", "removed-elements", "server-like", "memory-from-sbrk", "mapped-memory",
       "forked-child", "storage-behind-objects", "threads-not-joined", "unreadable-memory",
     ]
     return ["Allocators", "Leaks", "Controls"].flatMap { Program.all(in: $0) }.filter { program in
