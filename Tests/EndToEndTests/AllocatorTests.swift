@@ -100,7 +100,7 @@ import UndeadTestSupport
       let (source, library) = (directory.path("count.c"), directory.path("libcount.so"))
       let compiled = try await runShell("cc -shared -fPIC \(quoted(source)) -o \(quoted(library))")
       #expect(compiled.ending == .exit(0), "\(compiled.errors)")
-      let program = try #require(Program.all(in: "Leaks").first { $0.name == "actor-cycle" })
+      let program = try #require(Program.all(in: "Leaks").first { $0.name == "actors" })
       let built = try await program.build()
       let (outcome, _) = try await built.runUnderTool(environment: ["LD_PRELOAD": library])
       #expect(outcome.output.contains("counted"))
