@@ -74,7 +74,7 @@ struct LeaksCommand: ParsableCommand {
         try LiveGrowth(pid: pid, duration: duration, options: growth, heap: kept.heap, timeout: timeout).show(
           pipeline, sink))
     }
-    let check = try LiveCheck(of: pid, wantsHeap: kept.heap != nil, timeout: timeout)
+    let check = try LiveCheck(of: pid, for: kept.heap == nil ? .leaks : .heap, timeout: timeout)
     pipeline.symbolizer = check.symbolizer
     throw ExitCode(try check.show(pipeline, kept, sink))
   }

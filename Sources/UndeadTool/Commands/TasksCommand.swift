@@ -61,7 +61,7 @@ struct TasksCommand: ParsableCommand {
 
   func run() throws {
     let sink = try output.map { try OutputSink(file: $0) } ?? .standardOutput
-    let source = try HeapSource(input, timeout: timeout, core: core, wantsSuspects: false)
+    let source = try HeapSource(input, for: .tasks, timeout: timeout, core: core)
     let report = TaskReport(
       try source.heap(), tool: .init(version: UndeadCommand.version), symbolizer: source.symbolizer)
     switch format {
