@@ -103,8 +103,8 @@ enum ZombieProgram {
     let files = try FileManager.default.contentsOfDirectory(at: session.url, includingPropertiesForKeys: nil)
     let logs = try files.filter { $0.pathExtension == "zombies" }.compactMap { ZombieLog(try Data(contentsOf: $0)) }
     return Run(
-      text: outcome.text, exit: outcome.signalled ? nil : outcome.status, signal: outcome.signalled ? outcome.status : nil,
-      logs: logs)
+      text: outcome.text, exit: outcome.signalled ? nil : outcome.status,
+      signal: outcome.signalled ? outcome.status : nil, logs: logs)
   }
 
   private static let programs = Dictionary(

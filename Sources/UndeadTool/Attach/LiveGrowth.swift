@@ -23,7 +23,7 @@ struct LiveGrowth {
     let progress = Progress()
     let start = SystemClock.now()
     let end = start + UInt64(duration.seconds * 1e9)
-    _ = Interruptions.wait(until: end, while: { ProcessFacts.isRunning(pid) }) {
+    _ = Interruptions.wait(until: end, while: ProcessFacts.isRunning(pid)) {
       let passed = Double((SystemClock.now() - start) / 1_000_000_000)
       progress.show(
         "waiting for \(Quantity.duration(passed)) of \(Quantity.duration(duration.seconds)); Ctrl-C checks at once")

@@ -22,7 +22,7 @@ struct LiveZombies {
     var pipeline = pipeline
     pipeline.onReport = { live?.end(with: $0, failOn: pipeline.verdict.failOn) }
     let end = duration.map { SystemClock.now() + UInt64($0.seconds * 1e9) } ?? .max
-    _ = Interruptions.wait(until: end, while: { ProcessFacts.isRunning(pid) }) {
+    _ = Interruptions.wait(until: end, while: ProcessFacts.isRunning(pid)) {
       // Of a process that ends, what was read last is all that there is.
       log.read()
       live?.look()

@@ -18,7 +18,7 @@ enum Interruptions {
   /// Waits until a time (see `SystemClock.now()`), until a process ends, or until one has come, and is held.
   ///
   /// - Parameter look: called ten times a second.
-  static func wait(until end: UInt64, while isRunning: () -> Bool, look: () -> Void) -> WatchEnd {
+  static func wait(until end: UInt64, while isRunning: @autoclosure () -> Bool, look: () -> Void) -> WatchEnd {
     while isRunning() {
       look()
       let now = SystemClock.now()

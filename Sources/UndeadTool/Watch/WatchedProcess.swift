@@ -75,7 +75,7 @@ final class RunningProgram: WatchedWorld {
 
   func wait(until time: Double) -> WatchEnd? {
     let end = UInt64(min(max(time, 0), 1e9) * 1e9)
-    let reason = Interruptions.wait(until: end, while: { process.isRunning }) { findings?.look() }
+    let reason = Interruptions.wait(until: end, while: process.isRunning) { findings?.look() }
     return reason == .time ? nil : reason
   }
 
