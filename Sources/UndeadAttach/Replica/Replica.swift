@@ -36,7 +36,7 @@ package enum Look: UInt32 {
   /// The whole heap; of the suspects only tasks and timers of deallocated owners.
   case tasks = 1
   /// Nothing but the number of blocks of each type.
-  case census = 64
+  case census = 68
 
   package var includesHeap: Bool { self == .heap || self == .tasks }
 }
