@@ -11,8 +11,7 @@ struct WatchRun {
   init(options: WatchCommand) throws(ToolError) {
     self.options = options
     // A program that is started here may write to standard output.
-    let standard = options.pid == nil ? OutputSink.standardError : .standardOutput
-    if let file = options.output { sink = try OutputSink(file: file) } else { sink = standard }
+    sink = try options.answer.sink(else: options.pid == nil ? .standardError : .standardOutput)
     loop = WatchLoop(every: options.every.seconds, duration: options.duration?.seconds)
   }
 
@@ -126,7 +125,7 @@ struct WatchRun {
   // MARK: The report
 
   private func render(
-    _ findings: GrowthFindings, _ origins: GrowthOrigins, _ notes: [String], as format: WatchFormat
+    _ findings: GrowthFindings, _ origins: GrowthOrigins, _ notes: [String], as format: AnswerFormat
   ) throws(ToolError) -> [UInt8] {
     if format == .text { return Array(GrowthText.render(findings, origins, notes: notes).utf8) }
     do {
