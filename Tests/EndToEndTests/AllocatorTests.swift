@@ -35,7 +35,7 @@ import UndeadTestSupport
     ]
     return ["Allocators", "Leaks", "Controls"].flatMap { Program.all(in: $0) }.filter { program in
       program.name != "own-functions"
-        && (everything || program.configuration == .release && some.contains(program.name))
+        && (everything || program.configuration == .release && some.contains(program.variant ?? program.name))
     }
   }()
 

@@ -3,19 +3,6 @@ import Foundation
 
 @inline(never) @_optimize(none) func use(_ object: AnyObject) {}
 
-// The smallest cycle: an object that holds itself.
-// EXPECT leak kind=retainCycle types=App.Singleton fields=me count=12 at=object
-final class Singleton {
-  var me: Singleton?
-}
-
-@inline(never) func make() {
-  let object = Singleton()  // @object
-  object.me = object
-  use(object)
-}
-for _ in 0..<12 { make() }
-
 // A delegate property that should be weak: the classic, through a class-bound existential.
 // EXPECT leak kind=retainCycle types=App.Downloader,App.DownloadScreen fields=delegate,downloader count=6 at=screen|downloader
 protocol DownloaderDelegate: AnyObject {
@@ -39,30 +26,6 @@ final class DownloadScreen: DownloaderDelegate {
   use(screen)
 }
 for _ in 0..<6 { showScreen() }
-
-// Coordinators that hold their parents, three levels deep.
-// EXPECT leak kind=retainCycle types=App.Coordinator count=2 fields=children,parent
-class Coordinator {
-  var parent: Coordinator?
-  var children: [Coordinator] = []
-  func start(_ child: Coordinator) {
-    child.parent = self
-    children.append(child)
-  }
-}
-final class LoginCoordinator: Coordinator {
-  var user = "none"
-}
-
-@inline(never) func launch() {
-  let root = Coordinator()
-  let login = LoginCoordinator()
-  root.start(login)
-  login.start(Coordinator())
-  use(root)
-}
-launch()
-launch()
 
 // A doubly linked list with strong links both ways, 200 nodes: one leak, not 199.
 // EXPECT leak kind=retainCycle types=App.Node fields=next,previous count=1

@@ -259,29 +259,6 @@ final class Box {
 }
 for number in 0..<6 { register(number) }
 
-// An observable that stores closures in an array; the observer holds the observable.
-// EXPECT leak kind=retainCycle types=App.Observable,App.Observer fields=handlers,observable count=3 at=observable|observer
-final class Observable {
-  var handlers: [(Int) -> Void] = []
-  func subscribe(_ handler: @escaping (Int) -> Void) { handlers.append(handler) }
-}
-final class Observer {
-  let observable: Observable
-  var total = 0
-  init(_ observable: Observable) {
-    self.observable = observable
-    observable.subscribe { value in self.total += value }
-  }
-}
-
-@inline(never) func makeObservable() {
-  let observable = Observable()  // @observable
-  let observer = Observer(observable)  // @observer
-  observable.handlers[0](4)
-  use(observer)
-}
-for _ in 0..<3 { makeObservable() }
-
 // Generic closures with reabstraction, autoclosures and throwing closures stored in self.
 // EXPECT leak kind=retainCycle types=App.Validator fields=rule count=2 at=validator
 // EXPECT leak kind=retainCycle types=App.Pipeline fields=stages count=2 at=pipeline
