@@ -18,15 +18,8 @@ import UndeadTestSupport
   }
 
   private func run(_ mode: String, _ name: String) throws -> (status: Int32, text: String) {
-    let process = Process()
-    let pipe = Pipe()
-    process.executableURL = URL(filePath: program)
-    process.arguments = [mode, name.hasPrefix("/") ? name : files.path(name)]
-    process.standardOutput = pipe
-    try process.runUnblocked()
-    let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    process.waitUntilExit()
-    return (process.terminationStatus, text.trimmingCharacters(in: .newlines))
+    let outcome = try Recorder.run(program, [mode, name.hasPrefix("/") ? name : files.path(name)])
+    return (outcome.status, outcome.output.trimmingCharacters(in: .newlines))
   }
 
   private func put(_ text: String, _ name: String) throws {

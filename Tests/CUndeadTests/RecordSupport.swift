@@ -62,6 +62,7 @@ enum Recorder {
     let errors: String
     let status: Int32
     let signalled: Bool
+    var text: String { output + errors }
 
     /// Throws what the command wrote unless it ended with status 0.
     func expectSuccess() throws {
@@ -74,11 +75,12 @@ enum Recorder {
     let description: String
   }
 
-  /// Runs a command, found by PATH, and waits for it.
+  /// Runs a command, found by PATH, and waits for it. Settings of the tests are not for it, those in `environment` are.
   static func run(_ command: String, _ arguments: [String], environment: [String: String] = [:]) throws -> Outcome {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = environment.map { "\($0.key)=\($0.value)" } + [command] + arguments
+    process.environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("UNDEAD") }
     let directory = try TemporaryDirectory()
     let files = ["output", "errors"]
     for file in files { _ = FileManager.default.createFile(atPath: directory.path(file), contents: nil) }

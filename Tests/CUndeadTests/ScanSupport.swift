@@ -16,8 +16,6 @@ struct ScanCounts {
   subscript(_ name: String) -> Int { numbers[name] ?? -1 }
 }
 
-struct ScanProgramError: Error, CustomStringConvertible { var description: String }
-
 /// A program in `Programs` that scans itself with the preloaded library.
 enum ScanProgram {
   struct Run {
@@ -34,18 +32,11 @@ enum ScanProgram {
   static func run(
     _ build: Build, _ arguments: [String], stop: String = "auto", environment more: [String: String] = [:]
   ) throws -> Run {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: try executable(build))
-    process.arguments = arguments
-    var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("UNDEAD") }
-    environment["LD_PRELOAD"] = try BuildProducts.preloadLibrary()
-    environment["UNDEAD_STOP"] = stop
-    environment["UNDEAD"] = "1"
-    environment.merge(more) { _, new in new }
-    process.environment = environment
-    let text = try process.runToEnd()
-    let counts = text.split(separator: "\n").compactMap(ScanCounts.init)
-    return Run(counts: counts, text: text, status: process.terminationStatus)
+    let settings = ["LD_PRELOAD": try BuildProducts.preloadLibrary(), "UNDEAD_STOP": stop, "UNDEAD": "1"]
+    let outcome = try Recorder.run(
+      try executable(build), arguments, environment: settings.merging(more) { _, new in new })
+    let counts = outcome.text.split(separator: "\n").compactMap(ScanCounts.init)
+    return Run(counts: counts, text: outcome.text, status: outcome.status)
   }
 
   private static let debug = Result { try compile(.debug) }
@@ -70,29 +61,6 @@ enum ScanProgram {
   }
 
   static func shell(_ command: String) throws {
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: "/bin/sh")
-    process.arguments = ["-c", command]
-    try process.runUnblocked()
-    let deadline = Deadline(of: process.processIdentifier, command: command)
-    process.waitUntilExit()
-    try deadline.check()
-    guard process.terminationStatus == 0 else { throw ScanProgramError(description: "failed: \(command)") }
-  }
-}
-
-extension Process {
-  /// Runs the process to its end; all that it wrote.
-  func runToEnd() throws -> String {
-    let pipe = Pipe()
-    standardOutput = pipe
-    standardError = pipe
-    try runUnblocked()
-    let command = ([executableURL?.path ?? ""] + (arguments ?? [])).joined(separator: " ")
-    let deadline = Deadline(of: processIdentifier, command: command)
-    let text = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-    waitUntilExit()
-    try deadline.check(output: text)
-    return text
+    try Recorder.run("/bin/sh", ["-c", command]).expectSuccess()
   }
 }

@@ -132,20 +132,11 @@ enum ChildProgram {
   private static let compiled = Result { () throws -> String in
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Programs").path
     let directory = try TemporaryDirectory.untilExit().path
-    try run("clang -O1 -g -c '\(sources)/session_child.c' -o '\(directory)/child.o'")
-    try run("swiftc '\(directory)/child.o' -o '\(directory)/child'")
-    try run("clang -shared -fPIC '\(sources)/crasher.c' -o '\(directory)/crasher.so'")
+    for command in [
+      "clang -O1 -g -c '\(sources)/session_child.c' -o '\(directory)/child.o'",
+      "swiftc '\(directory)/child.o' -o '\(directory)/child'",
+      "clang -shared -fPIC '\(sources)/crasher.c' -o '\(directory)/crasher.so'",
+    ] { try ScanProgram.shell(command) }
     return directory
-  }
-
-  private static func run(_ command: String) throws {
-    let pid = try spawn(
-      ["/bin/sh", "-c", command], ProcessInfo.processInfo.environment, output: FileHandle.standardError)
-    let deadline = Deadline(of: pid, command: command)
-    var status: Int32 = 0
-    guard waitpid(pid, &status, 0) == pid, status == 0 else {
-      try deadline.check()
-      throw ChildError(description: "failed: \(command)")
-    }
   }
 }

@@ -96,22 +96,16 @@ enum ZombieProgram {
 
   static func run(_ build: Build, _ ways: [String], settings: [String: String]) throws -> Run {
     let session = try TemporaryDirectory()
-    let process = Process()
-    process.executableURL = URL(fileURLWithPath: try executable(build))
-    process.arguments = ways
-    var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("UNDEAD") }
-    environment["LD_PRELOAD"] = try BuildProducts.preloadLibrary()
-    environment["UNDEAD_SESSION"] = session.path
-    environment["UNDEAD_ZOMBIES"] = "1"
-    environment["SWIFT_BACKTRACE"] = "enable=no"
-    environment.merge(settings) { $1 }
-    process.environment = environment
-    let text = try process.runToEnd()
+    let given = [
+      "LD_PRELOAD": try BuildProducts.preloadLibrary(), "UNDEAD_SESSION": session.path, "UNDEAD_ZOMBIES": "1",
+      "SWIFT_BACKTRACE": "enable=no",
+    ]
+    let outcome = try Recorder.run(try executable(build), ways, environment: given.merging(settings) { $1 })
     let files = try FileManager.default.contentsOfDirectory(at: session.url, includingPropertiesForKeys: nil)
     let logs = try files.filter { $0.pathExtension == "zombies" }.compactMap { ZombieLog(try Data(contentsOf: $0)) }
-    let exited = process.terminationReason == .exit
-    let status = process.terminationStatus
-    return Run(text: text, exit: exited ? status : nil, signal: exited ? nil : status, logs: logs)
+    return Run(
+      text: outcome.text, exit: outcome.signalled ? nil : outcome.status,
+      signal: outcome.signalled ? outcome.status : nil, logs: logs)
   }
 
   private static let programs = Dictionary(

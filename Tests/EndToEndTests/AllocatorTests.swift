@@ -29,13 +29,13 @@ import UndeadTestSupport
   static let programs: [Program] = {
     let everything = ProcessInfo.processInfo.environment["UNDEAD_ALLOCATOR_CORPUS"] != nil
     let some = [
-      "all-functions", "actor-cycle", "closure-stored-in-self", "dictionary-values", "leak-in-forked-child",
-      "malloc-from-swift", "removed-elements", "server-like", "memory-from-sbrk", "mapped-memory",
+      "all-functions", "actors", "through-closures", "through-collections", "leak-in-forked-child",
+      "unreferenced", "removed-elements", "server-like", "memory-from-sbrk", "mapped-memory",
       "forked-child", "storage-behind-objects", "threads-not-joined", "unreadable-memory",
     ]
     return ["Allocators", "Leaks", "Controls"].flatMap { Program.all(in: $0) }.filter { program in
       program.name != "own-functions"
-        && (everything || program.configuration == .release && some.contains(program.name))
+        && (everything || program.configuration == .release && some.contains(program.variant ?? program.name))
     }
   }()
 
@@ -100,7 +100,7 @@ import UndeadTestSupport
       let (source, library) = (directory.path("count.c"), directory.path("libcount.so"))
       let compiled = try await runShell("cc -shared -fPIC \(quoted(source)) -o \(quoted(library))")
       #expect(compiled.ending == .exit(0), "\(compiled.errors)")
-      let program = try #require(Program.all(in: "Leaks").first { $0.name == "actor-cycle" })
+      let program = try #require(Program.all(in: "Leaks").first { $0.name == "actors" })
       let built = try await program.build()
       let (outcome, _) = try await built.runUnderTool(environment: ["LD_PRELOAD": library])
       #expect(outcome.output.contains("counted"))

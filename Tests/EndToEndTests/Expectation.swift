@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a program of the corpus must lead to, as told by the comments at the top of its source.
+/// What a program of the corpus must lead to, as the comments of its source say: at its top, or above what leaks.
 ///
 /// One directive a line, each starting with `// `:
 ///
@@ -93,7 +93,7 @@ struct Expectation: Equatable {
     var description: String { "cannot read the directive: \(line)" }
   }
 
-  /// Reads the directives in the comments before the first line of code.
+  /// Reads the directives in the comments that begin a line.
   /// - Parameters:
   ///   - configuration: `debug` or `release`; nil takes the directives of both.
   ///   - name: the case whose directives hold beside those before the first one.
@@ -102,7 +102,7 @@ struct Expectation: Equatable {
     usesTestEntry = source.contains("undead_test_")
     var expectsSomething = false
     var present: String?
-    for line in Self.head(of: source) {
+    for line in Self.comments(of: source) {
       let words = line.dropFirst(2).split(separator: " ").map(String.init)
       guard let directive = words.first else { continue }
       let rest = words.dropFirst().joined(separator: " ")
@@ -131,12 +131,11 @@ struct Expectation: Equatable {
 
   /// The names of the cases of a program, none for one that is run once.
   static func cases(of source: String) -> [String] {
-    head(of: source).compactMap { $0.hasPrefix("// CASE ") ? String($0.dropFirst("// CASE ".count)) : nil }
+    comments(of: source).compactMap { $0.hasPrefix("// CASE ") ? String($0.dropFirst("// CASE ".count)) : nil }
   }
 
-  /// The comments before the first line of code.
-  private static func head(of source: String) -> some Sequence<String> {
-    source.split(separator: "\n", omittingEmptySubsequences: false).map(String.init).prefix { $0.hasPrefix("//") }
+  private static func comments(of source: String) -> [String] {
+    source.split(separator: "\n").filter { $0.hasPrefix("// ") }.map(String.init)
   }
 
   private mutating func expect(_ words: [String], _ line: String) throws {

@@ -69,7 +69,6 @@ import Testing
       // CASE second
       // EXPECT signal 9
       let code = 1
-      // CASE third
       """
     #expect(Expectation.cases(of: source) == ["first", "second"])
     let (first, second) = (
@@ -77,6 +76,17 @@ import Testing
     )
     #expect(first.ending == .exit(3) && first.arguments == "one" && first.groups.count == 1)
     #expect(second.ending == .signal(9) && second.arguments == nil && second.groups == first.groups)
+  }
+
+  @Test func directivesMayStandAboveWhatTheyAreFor() throws {
+    let source = """
+      // Text.
+      // EXPECT leak types=App.Owner
+      final class Owner {}
+      // EXPECT leak types=App.Item
+      final class Item {}  // EXPECT nothing
+      """
+    #expect(try Expectation(source: source).groups.map { $0.values["types"] } == ["App.Owner", "App.Item"])
   }
 
   @Test func everyFolderHasPrograms() {

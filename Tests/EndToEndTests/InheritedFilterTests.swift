@@ -4,7 +4,7 @@ import UndeadTestSupport
 
 /// Filters of system calls that the tool is under, too, as those of Docker and systemd: what it starts is checked.
 @Suite struct InheritedFilterTests {
-  @Test(arguments: ["fail", "kill"], ["Leaks/actor-cycle", "Controls/shared-memory"])
+  @Test(arguments: ["fail", "kill"], ["Leaks/actors", "Controls/odd-memory"])
   func programsAreChecked(answer: String, path: String) async throws {
     try await Tool.gate.pass {
       let folder = String(path.prefix { $0 != "/" })

@@ -11,10 +11,8 @@ package struct CoreSnapshot {
   /// - Parameters:
   ///   - search: where the files are that the program had mapped.
   ///   - library: the path of the instrument.
-  ///   - wantsHeap: true for the whole heap, not only what leaked.
-  ///   - wantsSuspects: false if only those that tasks have are of interest.
   package static func take(
-    of core: CoreFile, search: BinarySearch, library: String, wantsHeap: Bool, wantsSuspects: Bool = true
+    of core: CoreFile, for look: Look, search: BinarySearch, library: String
   ) throws(AttachError) -> CoreSnapshot {
     var search = search
     search.library = library
@@ -24,8 +22,7 @@ package struct CoreSnapshot {
         let replica = try ResurrectedReplica(of: source, name: "the program")
         defer { replica.end() }
         var request = ReplicaRequest()
-        request.wantsHeap = wantsHeap
-        request.wantsSuspects = wantsSuspects
+        request.look = look
         request.isCore = true
         return try replica.run(library: library, request: request)
       } catch {

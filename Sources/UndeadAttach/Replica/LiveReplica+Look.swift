@@ -8,17 +8,12 @@ extension LiveReplica {
   ///
   /// - Parameters:
   ///   - library: the path of the instrument.
-  ///   - wantsCensus: true for nothing but the number of blocks of each type.
-  ///   - wantsSuspects: false if only those that tasks have are of interest.
   ///   - limit: in seconds, for the work in the copy.
   package static func look(
-    at pid: pid_t, library: String, wantsHeap: Bool, wantsCensus: Bool = false, wantsSuspects: Bool = true,
-    limit: Double
+    at pid: pid_t, for look: Look, library: String, limit: Double
   ) throws(AttachError) -> ReplicaFile {
     var request = ReplicaRequest()
-    request.wantsHeap = wantsHeap
-    request.wantsCensus = wantsCensus
-    request.wantsSuspects = wantsSuspects
+    request.look = look
     request.limit = limit
     var attempt = 1
     while true {
@@ -40,7 +35,7 @@ extension LiveReplica {
     var request = request
     request.started = program.started
     // Its own pages are counted where it is: the copy has only those that it touched.
-    if request.wantsHeap { request.smaps = WholeFile.read("/proc/\(program.anchor)/smaps") ?? [] }
+    if request.look.includesHeap { request.smaps = WholeFile.read("/proc/\(program.anchor)/smaps") ?? [] }
     guard program.permitsSystemCalls else { return try read(program, library, request) }
     let isFiltered = ProcFile.status("Seccomp", of: program.anchor).map { $0 != "0" } ?? false
     do throws(AttachError) {

@@ -28,13 +28,22 @@ package struct ReplicaThread {
   package var extendedState: [UInt8]
 }
 
+/// What is looked for in a program. The numbers are flags of `undead_replica_request`.
+package enum Look: UInt32 {
+  case leaks = 4
+  /// The whole heap, too.
+  case heap = 5
+  /// The whole heap; of the suspects only tasks and timers of deallocated owners.
+  case tasks = 1
+  /// Nothing but the number of blocks of each type.
+  case census = 68
+
+  package var includesHeap: Bool { self == .heap || self == .tasks }
+}
+
 /// What the library is asked for in a replica (`undead_replica_request`).
 package struct ReplicaRequest {
-  package var wantsHeap = false
-  /// True: nothing but the number of blocks of each type.
-  package var wantsCensus = false
-  /// False: of the suspects only tasks and timers of deallocated owners.
-  package var wantsSuspects = true
+  package var look = Look.leaks
   package var isCore = false
   /// No filter of system calls keeps the replica from having threads.
   package var mayHaveThreads = false
@@ -121,8 +130,7 @@ package struct ReplicaRequest {
   }
 
   private var flags: UInt32 {
-    (wantsHeap ? 1 : 0) | (isCore ? 2 : 0) | (wantsSuspects ? 4 : 0) | (held == nil ? 0 : 8)
-      | (isComplete ? 16 : 0) | (mayHaveThreads ? 32 : 0) | (wantsCensus ? 64 : 0)
+    look.rawValue | (isCore ? 2 : 0) | (held == nil ? 0 : 8) | (isComplete ? 16 : 0) | (mayHaveThreads ? 32 : 0)
   }
 }
 

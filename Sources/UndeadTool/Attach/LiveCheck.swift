@@ -10,10 +10,10 @@ struct LiveCheck {
   private let zombies: ZombieLogs
 
   /// - Parameter timeout: in seconds; nil for the usual.
-  init(of pid: pid_t, wantsHeap: Bool, timeout: Double?) throws(ToolError) {
+  init(of pid: pid_t, for look: Look, timeout: Double?) throws(ToolError) {
     self.pid = pid
     self.timeout = timeout
-    first = try ProcessSnapshot(of: pid, wantsHeap: wantsHeap, timeout: timeout)
+    first = try ProcessSnapshot(of: pid, for: look, timeout: timeout)
     zombies =
       first.isOfCopy
       ? ZombieLogs(.process(LiveZombieLog(of: pid)), program: pid, symbolizer: first.symbolizer) : ZombieLogs()
@@ -40,7 +40,7 @@ struct LiveCheck {
   /// What has leaked is there in a second copy, too.
   private func confirm(_ snapshot: inout Snapshot) -> [String] {
     do throws(ToolError) {
-      let second = try ProcessSnapshot(copyOf: pid, wantsHeap: false, timeout: timeout)
+      let second = try ProcessSnapshot(copyOf: pid, for: .leaks, timeout: timeout)
       let removed = snapshot.keepLeaks(confirmedBy: try SnapshotFile.load(second.path))
       return removed == 0 ? [] : ["left out: \(removed) objects that seemed leaked in the first of two checks only"]
     } catch {

@@ -23,12 +23,10 @@ struct LiveGrowth {
     let progress = Progress()
     let start = SystemClock.now()
     let end = start + UInt64(duration.seconds * 1e9)
-    while ProcessFacts.isRunning(pid) {
-      let now = SystemClock.now()
-      if now >= end || Interruptions.wait(seconds: min(0.1, Double(end - now) / 1e9)) { break }
+    _ = Interruptions.wait(until: end, while: ProcessFacts.isRunning(pid)) {
+      let passed = Double((SystemClock.now() - start) / 1_000_000_000)
       progress.show(
-        "waiting for \(Quantity.duration(Double((now - start) / 1_000_000_000))) of \(Quantity.duration(duration.seconds)); "
-          + "Ctrl-C checks at once")
+        "waiting for \(Quantity.duration(passed)) of \(Quantity.duration(duration.seconds)); Ctrl-C checks at once")
     }
     progress.clear()
     guard ProcessFacts.isRunning(pid) else {

@@ -82,26 +82,3 @@ struct LiveRecorder {
     }
   }
 }
-
-/// Signals that would end the tool while something is to be taken back.
-enum Interruptions {
-  private static var signals: sigset_t {
-    var set = sigset_t()
-    sigemptyset(&set)
-    for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&set, signal) }
-    return set
-  }
-
-  /// From now on they wait to be asked for.
-  static func hold() {
-    var set = signals
-    pthread_sigmask(SIG_BLOCK, &set, nil)
-  }
-
-  /// Waits; true if one has come, and is held.
-  static func wait(seconds: Double) -> Bool {
-    var set = signals
-    var time = timespec(tv_sec: Int(seconds), tv_nsec: Int(seconds.truncatingRemainder(dividingBy: 1) * 1e9))
-    return sigtimedwait(&set, nil, &time) > 0
-  }
-}

@@ -21,20 +21,14 @@ struct LiveZombies {
     defer { live?.finish() }
     var pipeline = pipeline
     pipeline.onReport = { live?.end(with: $0, failOn: pipeline.verdict.failOn) }
-    wait(for: duration, log, live)
-    live?.programEnded()
-    let zombies = ZombieLogs(.process(log), program: pid, symbolizer: LiveCheck.symbolizer(of: pid))
-    return try pipeline.emitSampled(process, zombies: zombies, save: nil, to: sink)
-  }
-
-  private func wait(for duration: WatchTime?, _ log: LiveZombieLog, _ live: LiveFindings?) {
     let end = duration.map { SystemClock.now() + UInt64($0.seconds * 1e9) } ?? .max
-    while ProcessFacts.isRunning(pid) {
+    _ = Interruptions.wait(until: end, while: ProcessFacts.isRunning(pid)) {
       // Of a process that ends, what was read last is all that there is.
       log.read()
       live?.look()
-      let now = SystemClock.now()
-      if now >= end || Interruptions.wait(seconds: min(0.1, Double(end - now) / 1e9)) { return }
     }
+    live?.programEnded()
+    let zombies = ZombieLogs(.process(log), program: pid, symbolizer: LiveCheck.symbolizer(of: pid))
+    return try pipeline.emitSampled(process, zombies: zombies, save: nil, to: sink)
   }
 }

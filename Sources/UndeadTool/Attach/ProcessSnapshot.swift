@@ -20,17 +20,18 @@ struct ProcessSnapshot {
   private let file: AnyObject
 
   /// - Parameter timeout: in seconds; nil for the usual.
-  init(of pid: pid_t, wantsHeap: Bool, wantsSuspects: Bool = true, timeout: Double?) throws(ToolError) {
+  init(of pid: pid_t, for look: Look, timeout: Double?) throws(ToolError) {
     if try Self.needsCopy(pid) {
-      try self.init(copyOf: pid, wantsHeap: wantsHeap, wantsSuspects: wantsSuspects, timeout: timeout)
+      try self.init(copyOf: pid, for: look, timeout: timeout)
     } else {
-      let request = try SnapshotRequest(of: pid, kind: wantsHeap ? .heap : .snapshot)
-      let resources = wantsHeap ? ProcessResources(of: "\(pid)") : nil
-      self.init(try request.wait(timeout: timeout ?? AskedProgram.defaultTimeout, progress: Progress()), resources)
+      let request = try SnapshotRequest(of: pid, kind: look.includesHeap ? .heap : .snapshot)
+      let resources = look.includesHeap ? ProcessResources(of: "\(pid)") : nil
+      self.init(
+        try request.wait(timeout: timeout ?? AskedProgram.defaultTimeout, progress: Progress()), resources: resources)
     }
   }
 
-  private init(_ written: SessionFile, _ resources: ProcessResources?) {
+  init(_ written: SessionFile, resources: ProcessResources? = nil) {
     self.resources = resources
     written.remove()
     (path, symbolizer, isOfCopy, file) = (written.path, Symbolizer(), false, written)
@@ -38,22 +39,16 @@ struct ProcessSnapshot {
 
   /// Copies the process, and has the copy report it.
   ///
-  /// - Parameters:
-  ///   - wantsCensus: true for nothing but the number of blocks of each type, which is taken again and again: nothing is shown.
-  ///   - timeout: in seconds; nil for the usual.
-  init(
-    copyOf pid: pid_t, wantsHeap: Bool = false, wantsCensus: Bool = false, wantsSuspects: Bool = true,
-    timeout: Double? = nil
-  ) throws(ToolError) {
+  /// - Parameter timeout: in seconds; nil for the usual.
+  init(copyOf pid: pid_t, for look: Look, timeout: Double? = nil) throws(ToolError) {
     let library = try PreloadLibrary.ofThisTool().path
-    let progress = Progress(isOn: !wantsCensus)
+    // A census is taken again and again: nothing is shown.
+    let progress = look == .census ? Progress(isOn: false) : Progress()
     progress.show("looking at a copy of process \(pid)")
     defer { progress.clear() }
-    resources = wantsHeap ? ProcessResources(of: "\(pid)") : nil
+    resources = look.includesHeap ? ProcessResources(of: "\(pid)") : nil
     do throws(AttachError) {
-      let written = try LiveReplica.look(
-        at: pid, library: library, wantsHeap: wantsHeap, wantsCensus: wantsCensus, wantsSuspects: wantsSuspects,
-        limit: timeout ?? Self.copyTimeout)
+      let written = try LiveReplica.look(at: pid, for: look, library: library, limit: timeout ?? Self.copyTimeout)
       (path, isOfCopy, file) = (written.path, true, written)
     } catch {
       throw ToolError(error)

@@ -15,13 +15,9 @@ struct DoctorCommand: ParsableCommand {
       """)
 
   @Option(name: .shortAndLong, help: "Form of the answer: text or json.")
-  var format: Format = .text
+  var format: AnswerFormat = .text
 
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Write the answer to a file instead of the terminal.", valueName: "file"),
-    completion: .file())
-  var output: String?
+  @OptionGroup var answer: AnswerFile
 
   @Flag(name: .shortAndLong, help: "Show only what does not work.")
   var quiet = false
@@ -31,10 +27,8 @@ struct DoctorCommand: ParsableCommand {
   @Argument(help: "A program to examine, looked up in PATH.", completion: .file())
   var program: String?
 
-  enum Format: String, ExpressibleByArgument, CaseIterable { case text, json }
-
   func run() throws {
-    let sink = try output.map { try OutputSink(file: $0) } ?? .standardOutput
+    let sink = try answer.sink()
     let ofProgram = try program.map { name throws(ToolError) in try ProgramChecks.all(of: name) } ?? []
     let findings = SystemChecks().all() + ToolChecks.all() + ofProgram
     switch format {

@@ -61,11 +61,7 @@ struct HeapCommand: ParsableCommand {
       """)
   var format: HeapFormat = .text
 
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Write the answer to a file instead of the terminal.", valueName: "file"),
-    completion: .file())
-  var output: String?
+  @OptionGroup var answer: AnswerFile
 
   @Flag(help: "Leave out the backtraces in the text.")
   var noStacks = false
@@ -76,10 +72,7 @@ struct HeapCommand: ParsableCommand {
   @Option(help: "Colour in the text: auto (on a terminal, unless NO_COLOR is set), always or never.")
   var color: DisplayOptions.Color = .auto
 
-  @Option(
-    help: ArgumentHelp(
-      "How long a check of a process may take; else 30, or 120 if it is not recorded.", valueName: "seconds"))
-  var timeout: Double?
+  @OptionGroup var check: CheckTime
 
   @Option(
     help: ArgumentHelp(
@@ -106,13 +99,12 @@ struct HeapCommand: ParsableCommand {
     if let address, Self.number(address) == nil {
       throw ValidationError("--address \(address): give a hexadecimal address, as 0x7f12a4c01230")
     }
-    if let timeout { try AskedProgram.check(timeout: timeout) }
   }
 
   func run() throws {
-    let sink = try output.map { try OutputSink(file: $0) } ?? .standardOutput
+    let sink = try answer.sink()
     if let save { try SnapshotFile.checkWritable(save) }
-    let source = try HeapSource(input, timeout: timeout, core: core)
+    let source = try HeapSource(input, timeout: check.timeout, core: core)
     if let save { try source.save(to: save) }
     let heap = try source.heap()
     if let pid = source.pid, heap.file.isBare {

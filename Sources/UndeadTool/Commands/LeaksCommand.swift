@@ -38,10 +38,7 @@ struct LeaksCommand: ParsableCommand {
 
   @OptionGroup(title: "Core files") var core: CoreOptions
 
-  @Option(
-    help: ArgumentHelp(
-      "How long a check of a process may take; else 30, or 120 if it is not recorded.", valueName: "seconds"))
-  var timeout: Double?
+  @OptionGroup var check: CheckTime
 
   @OptionGroup var common: CommonOptions
 
@@ -51,7 +48,6 @@ struct LeaksCommand: ParsableCommand {
   var inputs: [String]
 
   func validate() throws {
-    if let timeout { try AskedProgram.check(timeout: timeout) }
     try growth.validate(with: report, kept)
     if inputs.contains(where: { $0.isEmpty }) { throw ValidationError("an empty word names no process and no file") }
   }
@@ -71,12 +67,12 @@ struct LeaksCommand: ParsableCommand {
     try kept.checkWritable()
     if let duration = growth.duration {
       throw ExitCode(
-        try LiveGrowth(pid: pid, duration: duration, options: growth, heap: kept.heap, timeout: timeout).show(
+        try LiveGrowth(pid: pid, duration: duration, options: growth, heap: kept.heap, timeout: check.timeout).show(
           pipeline, sink))
     }
-    let check = try LiveCheck(of: pid, wantsHeap: kept.heap != nil, timeout: timeout)
-    pipeline.symbolizer = check.symbolizer
-    throw ExitCode(try check.show(pipeline, kept, sink))
+    let live = try LiveCheck(of: pid, for: kept.heap == nil ? .leaks : .heap, timeout: check.timeout)
+    pipeline.symbolizer = live.symbolizer
+    throw ExitCode(try live.show(pipeline, kept, sink))
   }
 
   private func checkFilesOnly() throws(ToolError) {

@@ -75,7 +75,7 @@ extension ReportPipeline {
     let merged = MergedReport(reports, options: options, tool: Self.tool)
     switch display.format {
     case .text: try sink.write(MergedReportText.render(merged, options: textOptions(sink)).utf8)
-    case .json: try sink.write(try Self.json(merged))
+    case .json: try sink.writeJSON { try JSONRenderer.encode(merged) }
     default: try write(merged.report, as: display.format, to: sink, hosts: merged.hostCounts)
     }
     try writeFurtherReports(merged.report, hosts: merged.hostCounts)
@@ -89,17 +89,9 @@ extension ReportPipeline {
     case .text:
       let text = MergedHeapText.render(merged, rows: display.all ? .max : display.top ?? 20, options: textOptions(sink))
       try sink.write(text.utf8)
-    case .json: try sink.write(try Self.json(merged))
+    case .json: try sink.writeJSON { try JSONRenderer.encode(merged) }
     default: throw .misuse("undead merge of heaps writes text or json; choose one of them with --format")
     }
     return merged.summary.complete ? 0 : ExitStatus.toolFailure
-  }
-
-  private static func json(_ value: some Encodable) throws(ToolError) -> [UInt8] {
-    do {
-      return Array(try JSONRenderer.encode(value))
-    } catch {
-      throw .failure("cannot write what was merged as JSON: \(error)")
-    }
   }
 }

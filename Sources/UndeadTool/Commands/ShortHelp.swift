@@ -44,9 +44,7 @@ struct ShortHelp {
 
   private typealias Line = (option: String, effect: String)
 
-  private static let format: Line = (
-    "-f, --format FORM", "text, json, html, sarif, junit, github, gitlab, markdown, dot"
-  )
+  private static let format: Line = ("-f, --format FORM", ReportFormat.list)
   private static let output: Line = ("-o, --output FILE", "write the report to a file")
   private static let failOn: Line = ("--fail-on KINDS", "leaks, suspects, zombies, known, incomplete or none")
   private static let all20: Line = ("--all", "show every group, not the 20 worst")

@@ -2,11 +2,6 @@ import ArgumentParser
 import UndeadHeap
 import UndeadReport
 
-/// A form that the answer of `undead tasks` can have.
-enum TasksFormat: String, ExpressibleByArgument, CaseIterable {
-  case text, json
-}
-
 /// `undead tasks`: which tasks there are, and what each waits for.
 struct TasksCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
@@ -29,21 +24,14 @@ struct TasksCommand: ParsableCommand {
   var top: Int?
 
   @Option(name: .shortAndLong, help: "Form of the answer: text or json.")
-  var format: TasksFormat = .text
+  var format: AnswerFormat = .text
 
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Write the answer to a file instead of the terminal.", valueName: "file"),
-    completion: .file())
-  var output: String?
+  @OptionGroup var answer: AnswerFile
 
   @Option(help: "Colour in the text: auto (on a terminal, unless NO_COLOR is set), always or never.")
   var color: DisplayOptions.Color = .auto
 
-  @Option(
-    help: ArgumentHelp(
-      "How long a check of a process may take; else 30, or 120 if it is not recorded.", valueName: "seconds"))
-  var timeout: Double?
+  @OptionGroup var check: CheckTime
 
   @OptionGroup(title: "Core files") var core: CoreOptions
 
@@ -56,12 +44,11 @@ struct TasksCommand: ParsableCommand {
 
   func validate() throws {
     if let top, top < 1 { throw ValidationError("--top \(top): give a number of groups, 1 or more") }
-    if let timeout { try AskedProgram.check(timeout: timeout) }
   }
 
   func run() throws {
-    let sink = try output.map { try OutputSink(file: $0) } ?? .standardOutput
-    let source = try HeapSource(input, timeout: timeout, core: core, wantsSuspects: false)
+    let sink = try answer.sink()
+    let source = try HeapSource(input, for: .tasks, timeout: check.timeout, core: core)
     let report = TaskReport(
       try source.heap(), tool: .init(version: UndeadCommand.version), symbolizer: source.symbolizer)
     switch format {

@@ -58,13 +58,9 @@ struct WatchCommand: ParsableCommand {
   var heap: String?
 
   @Option(name: .shortAndLong, help: "Form of the report: text or json.")
-  var format: WatchFormat = .text
+  var format: AnswerFormat = .text
 
-  @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Write the report to a file instead of the terminal.", valueName: "file"),
-    completion: .file())
-  var output: String?
+  @OptionGroup var answer: AnswerFile
 
   @OptionGroup var findings: FindingOptions
 
@@ -109,9 +105,6 @@ struct WatchCommand: ParsableCommand {
     throw ExitCode(try pid.map { try run.watch($0) } ?? run.watchProgram())
   }
 }
-
-/// A form that the report of a watch can have.
-enum WatchFormat: String, ExpressibleByArgument, CaseIterable { case text, json }
 
 /// A time of the command line.
 struct WatchTime: Equatable {

@@ -1,3 +1,4 @@
+import UndeadAttach
 import UndeadHeap
 import UndeadReport
 import UndeadSystem
@@ -10,14 +11,13 @@ struct HeapSource {
   private let answer: ProcessSnapshot?
   private let core: SavedCore?
 
-  /// - Parameter wantsSuspects: false if only those that tasks have are of interest.
-  init(_ input: String, timeout: Double?, core options: CoreOptions, wantsSuspects: Bool = true) throws(ToolError) {
+  init(_ input: String, for look: Look = .heap, timeout: Double?, core options: CoreOptions) throws(ToolError) {
     if let pid = Self.process(input) {
-      self = try HeapSource(process: pid, timeout: timeout, wantsSuspects: wantsSuspects)
+      self = try HeapSource(process: pid, for: look, timeout: timeout)
       return
     }
     name = input
-    core = SavedCore.claims(input) ? try SavedCore(input, options, wantsHeap: true, wantsSuspects: wantsSuspects) : nil
+    core = SavedCore.claims(input) ? try SavedCore(input, for: look, options) : nil
     pid = nil
     answer = nil
     path = core?.path ?? input
@@ -26,11 +26,21 @@ struct HeapSource {
   /// The heap of a running process.
   ///
   /// - Parameter timeout: in seconds; nil for the usual.
-  init(process pid: pid_t, timeout: Double?, wantsSuspects: Bool = true) throws(ToolError) {
+  init(process pid: pid_t, for look: Look = .heap, timeout: Double?) throws(ToolError) {
     name = "\(pid)"
     core = nil
     self.pid = pid
-    let answer = try ProcessSnapshot(of: pid, wantsHeap: true, wantsSuspects: wantsSuspects, timeout: timeout)
+    let answer = try ProcessSnapshot(of: pid, for: look, timeout: timeout)
+    path = answer.path
+    self.answer = answer
+  }
+
+  /// The heap that a process under the tool has written.
+  init(_ written: SessionFile, of pid: pid_t) {
+    name = "\(pid)"
+    core = nil
+    self.pid = pid
+    let answer = ProcessSnapshot(written)
     path = answer.path
     self.answer = answer
   }

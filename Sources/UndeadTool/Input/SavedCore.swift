@@ -16,13 +16,12 @@ struct SavedCore {
   static func claims(_ file: String) -> Bool { CoreFile.isCore(path: file) || CoreFile.isCompressed(path: file) }
 
   /// Looks into a core file.
-  init(_ file: String, _ options: CoreOptions, wantsHeap: Bool, wantsSuspects: Bool = true) throws(ToolError) {
+  init(_ file: String, for look: Look, _ options: CoreOptions) throws(ToolError) {
     let search = try options.search()
     let library = try PreloadLibrary.ofThisTool()
     do throws(AttachError) {
       let core = try CoreFile(path: file)
-      let snapshot = try CoreSnapshot.take(
-        of: core, search: search, library: library.path, wantsHeap: wantsHeap, wantsSuspects: wantsSuspects)
+      let snapshot = try CoreSnapshot.take(of: core, for: look, search: search, library: library.path)
       content = snapshot.file
       symbolizer = Self.symbolizer(snapshot.files)
       for note in snapshot.notes { Message.say("'\(file)': \(note)") }

@@ -17,7 +17,7 @@ enum SavedReport {
   /// - Parameter core: where the files of a core file's program are; nil if there is no core file to be expected.
   init(file: String, core: CoreOptions? = nil) throws(ToolError) {
     if let core, SavedCore.claims(file) {
-      self = .snapshot(try SavedCore(file, core, wantsHeap: false).snapshot(), file: file)
+      self = .snapshot(try SavedCore(file, for: .leaks, core).snapshot(), file: file)
       return
     }
     if System.isDirectory(file) { throw .misuse("'\(file)' is a directory; name a file that undead wrote") }

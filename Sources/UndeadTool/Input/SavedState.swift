@@ -15,7 +15,7 @@ enum SavedState {
   /// Reads a file of any kind, or looks into a core file.
   init(file path: String, core options: CoreOptions) throws(ToolError) {
     if SavedCore.claims(path) {
-      let core = try SavedCore(path, options, wantsHeap: true)
+      let core = try SavedCore(path, for: .heap, options)
       // The mapping outlives the file in memory.
       do throws(SnapshotError) {
         self = .heap(SavedGraph(heap: try LoadedHeap(try HeapFile(path: core.path)), file: path))

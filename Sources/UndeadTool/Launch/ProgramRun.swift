@@ -122,15 +122,17 @@ final class ProgramRun {
 
   // MARK: On request
 
+  private func ask(_ kind: SnapshotRequest.Kind) throws(ToolError) -> SessionFile {
+    let signal = try SnapshotRequest.signal(setting: System.environment("UNDEAD_REQUEST_SIGNAL"))
+    return try SnapshotRequest(process: run.process, session: run.session.folder, signal: signal, kind: kind)
+      .wait(timeout: AskedProgram.defaultTimeout, progress: run.progress)
+  }
+
   private func reportOnRequest() {
     requestedSnapshots += 1
     do throws(ToolError) {
       if let obstacle { throw .failure("no snapshot can be taken: \(obstacle)") }
-      let setting = System.environment("UNDEAD_REQUEST_SIGNAL")
-      let request = SnapshotRequest(
-        process: run.process, session: run.session.folder, signal: try SnapshotRequest.signal(setting: setting),
-        kind: options.kept.heap == nil ? .snapshot : .heap)
-      let file = try request.wait(timeout: AskedProgram.defaultTimeout, progress: run.progress)
+      let file = try ask(options.kept.heap == nil ? .snapshot : .heap)
       defer { file.remove() }
       let snapshot = try SnapshotFile.load(file)
       _ = try pipeline.emit(
@@ -169,11 +171,7 @@ final class ProgramRun {
   private func keepMarkedHeap(_ reason: String) {
     let began = SystemClock.now()
     do throws(ToolError) {
-      let setting = System.environment("UNDEAD_REQUEST_SIGNAL")
-      let file = try SnapshotRequest(
-        process: run.process, session: run.session.folder, signal: try SnapshotRequest.signal(setting: setting),
-        kind: .heap
-      ).wait(timeout: AskedProgram.defaultTimeout, progress: run.progress)
+      let file = try ask(.heap)
       defer { file.remove() }
       requestedSnapshots += 1
       let kept = "\(options.kept.heap ?? "undead-\(run.pid).undead").\(requestedSnapshots)"

@@ -16,7 +16,7 @@ enum MemoryMark: Equatable {
       self = .share(percent: percent)
       return
     }
-    let bytes = try ZombieOptions.parseSize(text.uppercased().replacing("IB", with: "B"))
+    let bytes = try Amount.parse(text, Amount.sizes, example: "1500MB")
     guard bytes > 0, text.last?.isLetter ?? false else {
       throw ValidationError("'\(text)': give a share like 80%, or a size with its unit, like 1500MB")
     }

@@ -123,8 +123,7 @@ struct ZombieOptions: ParsableArguments {
 
   /// Bytes of "100000", "64KB", "64MB", "1GB"; 1 KB is 1024 bytes.
   @Sendable static func parseSize(_ text: String) throws -> UInt64 {
-    let units: [(String, UInt64)] = [("KB", 1 << 10), ("MB", 1 << 20), ("GB", 1 << 30)]
-    return try parse(text, units, example: "64MB")
+    try Amount.parse(text, Amount.sizes, example: "64MB")
   }
 
   /// Milliseconds of "500ms", "10s" or "5min".
@@ -132,17 +131,6 @@ struct ZombieOptions: ParsableArguments {
     guard text.last?.isLetter ?? false else {
       throw ValidationError("'\(text)': give a time with its unit, like 500ms")
     }
-    return try parse(text, [("MS", 1), ("MIN", 60_000), ("S", 1000)], example: "500ms")
-  }
-
-  private static func parse(_ text: String, _ units: [(String, UInt64)], example: String) throws -> UInt64 {
-    let upper = text.uppercased()
-    let unit = units.first { upper.hasSuffix($0.0) }
-    guard let number = UInt64(upper.dropLast(unit?.0.count ?? 0)) else {
-      throw ValidationError("'\(text)': give a number with its unit, like \(example)")
-    }
-    let (product, overflow) = number.multipliedReportingOverflow(by: unit?.1 ?? 1)
-    guard !overflow else { throw ValidationError("'\(text)' is too much") }
-    return product
+    return try Amount.parse(text, Amount.times, example: "500ms")
   }
 }

@@ -17,12 +17,7 @@ struct DisplayOptions: ParsableArguments {
   }
 
   @Option(
-    name: .shortAndLong,
-    help: """
-      Form of the report: text, json, html (one page that needs nothing else), sarif (for code scanning and editors), \
-      junit (XML for CI systems), github (annotations of GitHub Actions, at most ten), gitlab (Code Quality), markdown (a \
-      summary), dot (cycles and paths for Graphviz) or pprof (a profile of what leaked).
-      """)
+    name: .shortAndLong, help: "Form of the report: \(ReportFormat.explainedList).")
   var format: ReportFormat = .text
 
   @Option(

@@ -34,14 +34,7 @@ extension ReportPipeline {
     case .sarif: try sink.writeJSON { try HeapDiffSARIF.render(difference, options: repositoryOptions) }
     case .html:
       try sink.write(GrowthPage.render(difference, tool: Self.tool, options: textOptions(sink)).utf8)
-    default:
-      do {
-        try sink.write(try JSONRenderer.encode(difference))
-      } catch let error as ToolError {
-        throw error
-      } catch {
-        throw .failure("cannot write the growth as JSON: \(error)")
-      }
+    default: try sink.writeJSON { try JSONRenderer.encode(difference) }
     }
     if let broken {
       Message.say("--fail-on-growth \(broken.text): it grew")

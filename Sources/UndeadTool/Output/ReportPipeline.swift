@@ -1,7 +1,5 @@
 import Glibc
 import UndeadFormats
-import UndeadPage
-import UndeadProfile
 import UndeadReport
 
 /// The way from snapshots to a shown report: symbolise, analyse, suppress, render, judge.
@@ -217,16 +215,8 @@ struct ReportPipeline {
     let difference = ReportDiff(from: report(old, progress), to: report(new, progress), minCount: options.minCount)
     switch display.format {
     case .text: try sink.write(DiffRenderer.text(difference, options: textOptions(sink)).utf8)
-    case .html, .sarif, .junit, .github, .gitlab, .markdown, .dot, .pprof:
-      throw .misuse("undead diff writes text or json; choose one of them with --format")
-    case .json:
-      do {
-        try sink.write(try DiffRenderer.json(difference))
-      } catch let error as ToolError {
-        throw error
-      } catch {
-        throw .failure("cannot write the difference as JSON: \(error)")
-      }
+    case .json: try sink.writeJSON { try DiffRenderer.json(difference) }
+    default: throw .misuse("undead diff writes text or json; choose one of them with --format")
     }
     if difference.fails(on: verdict.failOn) { return verdict.exitCode }
     let isWorse = !difference.new.isEmpty || !difference.grown.isEmpty
@@ -279,24 +269,6 @@ struct ReportPipeline {
   func writeFurtherReports(_ report: LeakReport, number: Int? = nil, hosts: [String: Int] = [:]) throws(ToolError) {
     for entry in further {
       try write(report, as: entry.format, to: try number.map(entry.sink.numbered) ?? entry.sink, hosts: hosts)
-    }
-  }
-
-  /// - Parameter hosts: of merged reports, how many hosts have a finding, by its signature.
-  func write(
-    _ report: LeakReport, as format: ReportFormat, to sink: OutputSink, hosts: [String: Int] = [:]
-  ) throws(ToolError) {
-    switch format {
-    case .junit: try sink.write(JUnitRenderer.render(report, options: repositoryOptions).utf8)
-    case .dot: try sink.write(ReportDot.render(report, options: textOptions(sink)).utf8)
-    case .pprof: try sink.writeProfile { ReportProfile.render(report) }
-    case .html: try sink.write(ReportPage.render(report, options: textOptions(sink)).utf8)
-    case .markdown: try sink.write(MarkdownRenderer.render(report, options: repositoryOptions).utf8)
-    case .github: try sink.write(GitHubRenderer.render(report, options: repositoryOptions).utf8)
-    case .text: try sink.write(TextRenderer.render(report, options: textOptions(sink)).utf8)
-    case .json: try sink.writeJSON { try JSONRenderer.render(report) }
-    case .sarif: try sink.writeJSON { try SARIFRenderer.render(report, options: repositoryOptions, hosts: hosts) }
-    case .gitlab: try sink.writeJSON { try GitLabRenderer.render(report, options: repositoryOptions) }
     }
   }
 

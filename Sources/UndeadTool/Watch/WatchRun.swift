@@ -11,8 +11,7 @@ struct WatchRun {
   init(options: WatchCommand) throws(ToolError) {
     self.options = options
     // A program that is started here may write to standard output.
-    let standard = options.pid == nil ? OutputSink.standardError : .standardOutput
-    if let file = options.output { sink = try OutputSink(file: file) } else { sink = standard }
+    sink = try options.answer.sink(else: options.pid == nil ? .standardError : .standardOutput)
     loop = WatchLoop(every: options.every.seconds, duration: options.duration?.seconds)
   }
 
@@ -28,14 +27,13 @@ struct WatchRun {
     program.clear()
     let findings = judge(series)
     var notes: [String] = []
-    var heap = Outcome.none
+    var heap: Heap?
     if end == .programEnded {
       notes.append(
         "process \(pid) ended after \(Quantity.duration(findings.watched)), before a look at what holds what grew")
     } else if wantsHeap(findings) {
-      heap = take { () throws(ToolError) in .source(try program.heap()) }
+      heap = Heap { () throws(ToolError) in try program.heap() }
     }
-    defer { heap.remove() }
     live?.programEnded()
     return try report(findings, heap, notes: notes, live)
   }
@@ -72,11 +70,11 @@ struct WatchRun {
     }
     program.run.progress.clear()
     let findings = judge(seen.series)
-    var heap = Outcome.none
+    var heap: Heap?
     if seen.end == .programEnded {
-      if wantsHeap(findings), let file = try program.lastHeap { heap = .file(file) }
+      if wantsHeap(findings) { heap = try program.lastHeap.map { .success($0) } }
     } else {
-      if wantsHeap(findings) { heap = take { () throws(ToolError) in .file(try program.heap()) } }
+      if wantsHeap(findings) { heap = Heap { () throws(ToolError) in try program.heap() } }
       try program.end()
     }
     return try program.run.finish(wasEnded: seen.end != .programEnded) { _ throws(ToolError) in
@@ -94,77 +92,40 @@ struct WatchRun {
 
   // MARK: The heap at the end
 
-  private enum Outcome {
-    case none
-    case file(SessionFile)
-    case source(HeapSource)
-    case problem(String)
-
-    func remove() {
-      if case .file(let file) = self { file.remove() }
-    }
-  }
+  /// The heap, or why there is none.
+  private typealias Heap = Result<HeapSource, ToolError>
 
   /// A graph costs more than a census: it is taken to explain something.
   private func wantsHeap(_ findings: GrowthFindings) -> Bool { options.heap != nil || !findings.types.isEmpty }
 
-  private func take(_ heap: () throws(ToolError) -> Outcome) -> Outcome {
-    do throws(ToolError) {
-      return try heap()
-    } catch {
-      return .problem(error.message)
-    }
-  }
-
   /// Names what holds the types that grow.
-  private func origins(_ findings: GrowthFindings, _ heap: Outcome, notes: inout [String]) -> GrowthOrigins {
-    switch heap {
-    case .none: return GrowthOrigins()
-    case .problem(let reason):
-      notes.append("no look at what holds what grew: \(reason)")
+  private func origins(_ findings: GrowthFindings, _ heap: Heap?, notes: inout [String]) -> GrowthOrigins {
+    guard let heap else { return GrowthOrigins() }
+    do throws(ToolError) {
+      let source = try heap.get()
+      var text = TextOptions()
+      text.directory = System.repositoryRoot
+      return GrowthOrigins(
+        of: findings.types.map(\.name), in: try source.heap(), symbolizer: source.symbolizer, options: text)
+    } catch {
+      notes.append("no look at what holds what grew: \(error.message)")
       return GrowthOrigins()
-    case .source(let source):
-      do throws(ToolError) {
-        return origins(findings, try source.heap(), source.symbolizer)
-      } catch {
-        notes.append("no look at what holds what grew: \(error.message)")
-        return GrowthOrigins()
-      }
-    case .file(let written):
-      do {
-        let file = try written.withPath { path throws(SnapshotError) in try HeapFile(path: path) }
-        guard file.hasGraph else {
-          notes.append("no look at what holds what grew: the program wrote no heap")
-          return GrowthOrigins()
-        }
-        return origins(findings, try LoadedHeap(file), Symbolizer())
-      } catch {
-        notes.append("no look at what holds what grew: the heap cannot be read: \(error)")
-        return GrowthOrigins()
-      }
     }
   }
 
-  private func origins(_ findings: GrowthFindings, _ heap: LoadedHeap, _ symbolizer: Symbolizer) -> GrowthOrigins {
-    var text = TextOptions()
-    text.directory = System.repositoryRoot
-    return GrowthOrigins(of: findings.types.map(\.name), in: heap, symbolizer: symbolizer, options: text)
-  }
-
-  private func keep(_ heap: Outcome) throws(ToolError) {
+  private func keep(_ heap: Heap?) throws(ToolError) {
     guard let path = options.heap else { return }
     switch heap {
-    case .none: throw .failure("no heap was kept in '\(path)': the program ended before")
-    case .problem(let reason): throw .failure("no heap was kept in '\(path)': \(reason)")
-    case .source(let source): try source.save(to: path)
-    case .file(let file): try SavedHeap.keep(file, of: SnapshotFile.load(file), at: path)
+    case nil: throw .failure("no heap was kept in '\(path)': the program ended before")
+    case .failure(let error): throw .failure("no heap was kept in '\(path)': \(error.message)")
+    case .success(let source): try source.save(to: path)
     }
   }
 
   // MARK: The report
 
   private func render(
-    _ findings: GrowthFindings, _ origins: GrowthOrigins, _ notes: [String], as format: WatchFormat
+    _ findings: GrowthFindings, _ origins: GrowthOrigins, _ notes: [String], as format: AnswerFormat
   ) throws(ToolError) -> [UInt8] {
     if format == .text { return Array(GrowthText.render(findings, origins, notes: notes).utf8) }
     do {
@@ -175,7 +136,7 @@ struct WatchRun {
   }
 
   private func report(
-    _ findings: GrowthFindings, _ heap: Outcome, notes: [String], _ live: LiveFindings?
+    _ findings: GrowthFindings, _ heap: Heap?, notes: [String], _ live: LiveFindings?
   ) throws(ToolError) -> Int32 {
     var notes = notes
     let origins = origins(findings, heap, notes: &notes)

@@ -54,7 +54,6 @@ final class RunningProgram: WatchedWorld {
   private let counter: ProcessCounter?
   var findings: LiveFindings?
   private let progress = Progress()
-  private let interrupts: sigset_t
 
   init(_ pid: pid_t) throws(ToolError) {
     if try ProcessSnapshot.needsCopy(pid) {
@@ -66,12 +65,8 @@ final class RunningProgram: WatchedWorld {
       process = request.process
       counter = ProcessCounter(process: request.process, session: request.session, signal: request.signal)
     }
-    var set = sigset_t()
-    sigemptyset(&set)
-    for signal in [SIGINT, SIGTERM, SIGHUP] { sigaddset(&set, signal) }
     // A watch that is stopped reports what it has seen.
-    pthread_sigmask(SIG_BLOCK, &set, nil)
-    interrupts = set
+    Interruptions.hold()
     // What can never be copied is said now, not when patience ends.
     if counter == nil { _ = try census() }
   }
@@ -79,25 +74,19 @@ final class RunningProgram: WatchedWorld {
   var now: Double { Double(SystemClock.now()) / 1e9 }
 
   func wait(until time: Double) -> WatchEnd? {
-    while true {
-      guard process.isRunning else { return .programEnded }
-      findings?.look()
-      let rest = min(max(time - now, 0), 0.1)
-      var set = interrupts
-      var pause = timespec(tv_sec: 0, tv_nsec: Int(rest * 1e9))
-      if sigtimedwait(&set, nil, &pause) > 0 { return .interrupted }
-      if now >= time { return nil }
-    }
+    let end = UInt64(min(max(time, 0), 1e9) * 1e9)
+    let reason = Interruptions.wait(until: end, while: process.isRunning) { findings?.look() }
+    return reason == .time ? nil : reason
   }
 
   func census() throws(ToolError) -> TypeCounts {
     if let counter { return try counter.census() }
-    let snapshot = try ProcessSnapshot(copyOf: process.pid, wantsCensus: true)
+    let snapshot = try ProcessSnapshot(copyOf: process.pid, for: .census)
     return try TypeCounts(census: snapshot.path, of: process.pid)
   }
 
   func heap() throws(ToolError) -> HeapSource {
-    try HeapSource(process: process.pid, timeout: nil, wantsSuspects: false)
+    try HeapSource(process: process.pid, for: .tasks, timeout: nil)
   }
 
   var executable: String {
@@ -156,8 +145,7 @@ final class StartedProgram: WatchedWorld {
         || ProcessFacts.environment("UNDEAD_SESSION", of: pid) == run.session.path)
   }
 
-  /// A heap file, whose name is the caller's to take away.
-  func heap() throws(ToolError) -> SessionFile { try counter.heap() }
+  func heap() throws(ToolError) -> HeapSource { HeapSource(try counter.heap(), of: counted.pid) }
 
   func show(_ text: String) { run.progress.show(TextLine(text)) }
 
@@ -176,11 +164,11 @@ final class StartedProgram: WatchedWorld {
     throw .failure("several Swift programs run (processes \(list)): watch one of them by its process id")
   }
 
-  /// The heap file that the program wrote when it ended; nil if it came to none.
-  var lastHeap: SessionFile? {
+  /// The heap that the program wrote when it ended; nil if it came to none.
+  var lastHeap: HeapSource? {
     get throws(ToolError) {
       guard let state = run.session.folder.state(of: counted.pid), !state.newestSnapshot.isEmpty else { return nil }
-      return try run.session.folder.snapshot(of: state)
+      return HeapSource(try run.session.folder.snapshot(of: state), of: counted.pid)
     }
   }
 

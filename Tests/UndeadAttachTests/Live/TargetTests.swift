@@ -169,7 +169,7 @@ nonisolated(unsafe) private var handlerMayEnd: [Int32] = [0, 0]
   @Test func aRequestIsLaidOutAsTheLibraryReadsIt() {
     var request = ReplicaRequest()
     request.pid = 77
-    request.wantsHeap = true
+    request.look = .heap
     request.maps = Array("maps".utf8)
     request.threads = [
       ReplicaThread(

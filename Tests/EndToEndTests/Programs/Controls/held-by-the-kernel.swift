@@ -1,4 +1,4 @@
-// Objects that only the kernel knows: as the data of epoll registrations, the values of timers and of signals that wait.
+// Objects that only the kernel knows.
 // EXPECT silent
 import Glibc
 
@@ -10,19 +10,21 @@ final class Node {
   _ poll: Int32, _ operation: Int32, _ file: Int32, _ event: UnsafeMutableRawPointer
 ) -> Int32
 @_silgen_name("eventfd") func makeEvent(_ value: UInt32, _ flags: Int32) -> Int32
+@_silgen_name("pthread_sigqueue") func queueSignal(_ thread: pthread_t, _ signal: Int32, _ value: sigval) -> Int32
 
 let poll = createPoll(0)
-@inline(never) func register() {
-  // A packed record: events, then the data.
-  let event = UnsafeMutableRawPointer.allocate(byteCount: 12, alignment: 8)
-  for _ in 0..<200 {
-    event.storeBytes(of: 1, as: UInt32.self)
-    event.storeBytes(of: Unmanaged.passRetained(Node()), toByteOffset: 4, as: Unmanaged<Node>.self)
-    _ = control(poll, 1, makeEvent(0, 0), event)
-  }
-  event.storeBytes(of: nil, toByteOffset: 4, as: UnsafeMutableRawPointer?.self)
-  event.deallocate()
+// A packed record (epoll_event): events, then the data.
+let event = UnsafeMutableRawPointer.allocate(byteCount: 12, alignment: 8)
+@inline(never) func register(_ file: Int32) -> Bool {
+  event.storeBytes(of: 1, as: UInt32.self)
+  event.storeBytes(of: Unmanaged.passRetained(Node()), toByteOffset: 4, as: Unmanaged<Node>.self)
+  defer { event.storeBytes(of: 0, toByteOffset: 4, as: UInt64.self) }
+  return control(poll, 1, file, event) == 0
 }
+
+// As the data of epoll registrations, and the values of timers.
+// CASE held-by-the-kernel
+// ARGS kernel
 @inline(never) func schedule() {
   for _ in 0..<50 {
     var timer: timer_t?
@@ -33,6 +35,48 @@ let poll = createPoll(0)
     timer_create(CLOCK_MONOTONIC, &event, &timer)
   }
 }
-register()
-schedule()
-print("registered")
+
+// By an epoll of a process that has no descriptor left: looking for them takes some.
+// CASE held-by-epoll-at-the-limit
+// ARGS limit
+@inline(never) func registerAll() -> Int {
+  var limit = rlimit(rlim_cur: 200, rlim_max: 200)
+  setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  var ends: [Int32] = [0, 0]
+  var count = 0
+  while pipe(&ends) == 0 { count += register(ends[0]) ? 1 : 0 }
+  while dup(0) >= 0 {}
+  return count
+}
+
+// By a signal that waits to be delivered. Only a tracer can see them.
+// CASE held-by-signals
+// ARGS signals
+// EXPECT note more than 512 waiting signals
+// SHELL UNDEAD_STOP=ptrace $RUN && UNDEAD_STOP=ptrace exec $RUN many
+@inline(never) func queue(_ count: Int) {
+  let signal = __libc_current_sigrtmin()
+  var signals = sigset_t()
+  sigemptyset(&signals)
+  sigaddset(&signals, signal)
+  pthread_sigmask(SIG_BLOCK, &signals, nil)
+  for index in 0..<count {
+    let value = sigval(sival_ptr: Unmanaged.passRetained(Node()).toOpaque())
+    if index < count / 2 { sigqueue(getpid(), signal, value) } else { _ = queueSignal(pthread_self(), signal, value) }
+  }
+}
+
+switch CommandLine.arguments[1] {
+case "limit":
+  let count = registerAll()
+  print(count > 90 ? "registered" : "only \(count)")
+case "signals":
+  // More than a tracer asks for.
+  queue(CommandLine.arguments.contains("many") ? 3000 : 100)
+  print("queued")
+default:
+  for _ in 0..<200 { _ = register(makeEvent(0, 0)) }
+  schedule()
+  print("registered")
+}
+exit(0)

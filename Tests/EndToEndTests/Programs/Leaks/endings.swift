@@ -13,6 +13,8 @@
 // EXPECT signal 15
 // CASE main-thread-ends-first
 // ARGS last
+// CASE handler-of-a-signal-exits
+// ARGS alarm
 // CASE exit-handler-calls-exit
 // ARGS handler
 // EXPECT exit 5
@@ -40,6 +42,11 @@ case "thread":
 case "signal":
   kill(getpid(), SIGTERM)
   sleep(100)
+case "alarm":
+  // What main left on the stack lies beyond the signal's frame.
+  signal(SIGALRM) { _ in exit(0) }
+  ualarm(400_000, 0)
+  while true { sleep(1) }
 case "handler": atexit { exit(5) }
 case "threads":
   for _ in 0..<12 {

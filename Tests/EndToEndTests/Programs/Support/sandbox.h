@@ -60,6 +60,9 @@ static inline int set_filter(const struct sock_fprog *filter) {
   return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, filter, 0, 0);
 }
 
+// From then on reading, writing and ending are all that is allowed.
+static inline int set_strict_mode(void) { return prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0); }
+
 static inline long set_filter_by_system_call(unsigned flags, const struct sock_fprog *filter) {
   return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, filter);
 }
