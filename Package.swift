@@ -132,7 +132,8 @@ let package = Package(
     .target(name: "UndeadAttach", dependencies: ["CUndeadTrace", "UndeadSystem"]),
     // Answers for whatever server the owner of a program has, and a socket of its own.
     .target(
-      name: "UndeadService", dependencies: ["Undead", "UndeadHeapFile", "UndeadProfile", "UndeadReport", "UndeadSystem"]),
+      name: "UndeadService",
+      dependencies: ["Undead", "UndeadHeapFile", "UndeadProfile", "UndeadReport", "UndeadSystem"]),
     // Those for which the process analyses its own heap, with most of what the tool does.
     .target(
       name: "UndeadServiceAnalysis",

@@ -27,8 +27,8 @@ extension UndeadDebugService {
     if let analyses = configuration.analyses { return analyses }
     throw Missing(
       status: 501,
-      description: "this program does not analyse its own heap: fetch /debug/undead/heap?file=1 and use 'undead heap', 'undead tasks' "
-        + "or 'undead diff', or have reports as text or JSON. Product UndeadServiceAnalysis, with "
+      description: "this program does not analyse its own heap: fetch /debug/undead/heap?file=1 and use 'undead heap', "
+        + "'undead tasks' or 'undead diff', or take the report as text or JSON. Product UndeadServiceAnalysis, with "
         + "Configuration(analyses: .inProcess), answers here")
   }
 
