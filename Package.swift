@@ -282,7 +282,7 @@ for target in package.targets {
   switch target.name {
   case "UndeadFormats", "UndeadPage", "UndeadService", "UndeadServiceAnalysis", "UndeadTool":
     target.optimize("-Onone", "-assert-config", "Release", "-no-emit-module-separately-wmo")
-  case "UndeadProfile": target.optimize("-Osize")
+  case "Undead", "UndeadProfile": target.optimize("-Osize")
   case "UndeadReport":
     target.optimize(
       "-Osize", "-Xllvm", "-sil-disable-pass=function-signature-opts", "-Xllvm", "-sil-disable-pass=closure-specialize")

@@ -297,6 +297,12 @@ extension HeapFile {
     package var high: UInt64
     package var kind: UInt64
 
+    package init(low: UInt64, high: UInt64, kind: UInt64) {
+      self.low = low
+      self.high = high
+      self.kind = kind
+    }
+
     /// Chunks of the main arena, and of another one.
     package static let main: UInt64 = 1
     package static let other: UInt64 = 2
