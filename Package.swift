@@ -32,6 +32,7 @@ let package = Package(
     .library(name: "UndeadRunLoopTesting", targets: ["UndeadRunLoopTesting"]),
     .library(name: "UndeadRunLoopLogging", targets: ["UndeadRunLoopLogging"]),
     .library(name: "UndeadService", targets: ["UndeadService"]),
+    .library(name: "UndeadServiceAnalysis", targets: ["UndeadServiceAnalysis"]),
     .library(name: "UndeadMetrics", targets: ["UndeadMetrics"]),
     .library(name: "UndeadPreload", type: .dynamic, targets: ["UndeadPreload"]),
     .library(name: "UndeadXCTest", targets: ["UndeadXCTest"]),
@@ -100,7 +101,9 @@ let package = Package(
     .target(name: "UndeadReport", dependencies: ["CUndeadInterface", "UndeadSystem"]),
     // What the tool writes of reports besides text and JSON, and of several: no test target builds it.
     .target(name: "UndeadFormats", dependencies: ["UndeadReport", "UndeadSystem"]),
-    .target(name: "UndeadHeap", dependencies: ["UndeadFormats", "UndeadReport", "UndeadSystem"]),
+    // Heap files as far as profiles need them, and copies of them: what a server links.
+    .target(name: "UndeadHeapFile", dependencies: ["UndeadReport", "UndeadSystem"]),
+    .target(name: "UndeadHeap", dependencies: ["UndeadFormats", "UndeadHeapFile", "UndeadReport", "UndeadSystem"]),
     .target(name: "Undead", dependencies: ["CUndead", "UndeadReport", "UndeadSystem"]),
     .target(name: "UndeadXCTest", dependencies: ["Undead", "UndeadReport", "UndeadSystem"]),
     .target(name: "UndeadTesting", dependencies: ["Undead", "UndeadReport", "UndeadSystem"]),
@@ -123,20 +126,22 @@ let package = Package(
     // Profiles in the format of pprof.
     .target(
       name: "UndeadProfile",
-      dependencies: ["UndeadHeap", "UndeadReport", "UndeadSystem"]),
+      dependencies: ["UndeadHeapFile", "UndeadReport", "UndeadSystem"]),
     // Processes that were not started under the tool: control of them, and copies of their memory.
     .target(name: "CUndeadTrace", dependencies: ["CUndeadInterface"]),
     .target(name: "UndeadAttach", dependencies: ["CUndeadTrace", "UndeadSystem"]),
     // Answers for whatever server the owner of a program has, and a socket of its own.
     .target(
       name: "UndeadService",
-      dependencies: [
-        "Undead", "UndeadFormats", "UndeadHeap", "UndeadPage", "UndeadProfile", "UndeadReport", "UndeadSystem",
-      ]),
+      dependencies: ["Undead", "UndeadHeapFile", "UndeadProfile", "UndeadReport", "UndeadSystem"]),
+    // Those for which the process analyses its own heap, with most of what the tool does.
+    .target(
+      name: "UndeadServiceAnalysis",
+      dependencies: ["UndeadFormats", "UndeadHeap", "UndeadPage", "UndeadReport", "UndeadService", "UndeadSystem"]),
     .target(
       name: "UndeadMetrics",
       dependencies: [
-        "Undead", "UndeadHeap", "UndeadReport", "UndeadRunLoop",
+        "Undead", "UndeadHeapFile", "UndeadReport", "UndeadRunLoop",
         .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["All", "Metrics"])),
       ]),
     .executableTarget(
@@ -214,7 +219,7 @@ let package = Package(
       name: "UndeadServiceTests",
       dependencies: [
         "Undead", "UndeadHeap", "UndeadHeapSamples", "UndeadProfile", "UndeadReport", "UndeadService",
-        "UndeadTestSupport",
+        "UndeadServiceAnalysis", "UndeadTestSupport",
       ]),
     .testTarget(
       name: "UndeadMetricsTests",
@@ -275,9 +280,9 @@ if Context.environment["UNDEAD_ONLY_TOOL"] == "1" {
 // thousands, but two passes find little there that others have not found.
 for target in package.targets {
   switch target.name {
-  case "UndeadFormats", "UndeadPage", "UndeadService", "UndeadTool":
+  case "UndeadFormats", "UndeadPage", "UndeadService", "UndeadServiceAnalysis", "UndeadTool":
     target.optimize("-Onone", "-assert-config", "Release", "-no-emit-module-separately-wmo")
-  case "UndeadProfile": target.optimize("-Osize")
+  case "Undead", "UndeadProfile": target.optimize("-Osize")
   case "UndeadReport":
     target.optimize(
       "-Osize", "-Xllvm", "-sil-disable-pass=function-signature-opts", "-Xllvm", "-sil-disable-pass=closure-specialize")

@@ -1,6 +1,6 @@
 import Metrics
 import Undead
-import UndeadHeap
+import UndeadHeapFile
 import UndeadReport
 
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT

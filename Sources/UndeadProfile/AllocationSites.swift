@@ -1,4 +1,4 @@
-import UndeadHeap
+import UndeadHeapFile
 import UndeadReport
 
 /// What of a heap a profile needs: blocks by type, stack of the allocation and generation.
@@ -87,7 +87,7 @@ package struct AllocationSites: Sendable {
       let type = types.groups[Int(group.type)]
       let isMemory = group.type == types.raw || group.type == types.foreign
       return Row(
-        type: type.name, module: isMemory ? names.name(ofStack: group.stack) : HeapTables.module(ofType: type),
+        type: type.name, module: isMemory ? names.name(ofStack: group.stack) : type.module,
         generation: Int(group.generation),
         stack: group.stack == Snapshot.none ? [] : Array(snapshot.addresses(ofStack: group.stack)),
         count: sum.count, bytes: sum.bytes)

@@ -1,4 +1,4 @@
-import UndeadHeap
+import UndeadHeapFile
 import UndeadReport
 
 /// Writes what is in a heap as a profile that pprof and its relatives read, by the stacks of the allocations.
@@ -11,9 +11,9 @@ package enum HeapProfile {
   ///
   /// - Parameter symbols: names of the code addresses of the file.
   package static func render(
-    _ heap: LoadedHeap, symbols: SymbolTable, tool: LeakReport.Tool = LeakReport.Tool()
+    _ file: HeapFile, symbols: SymbolTable, tool: LeakReport.Tool = LeakReport.Tool()
   ) throws(SnapshotError) -> [UInt8] {
-    try render(AllocationSites(heap.file), symbols: symbols, options: ProfileOptions(tool: tool))
+    try render(AllocationSites(file), symbols: symbols, options: ProfileOptions(tool: tool))
   }
 
   /// The bytes of the profile of what was read from a heap file.

@@ -4,7 +4,7 @@ import UndeadSystem
 /// Names of code that were looked up once: a scraper asks for the same ones every few seconds.
 ///
 /// They hold as long as the same libraries are loaded at the same addresses.
-final class CodeNames: Sendable {
+package final class CodeNames: Sendable {
   private struct State {
     var modules: [Snapshot.Module] = []
     var table = SymbolTable()
@@ -12,7 +12,7 @@ final class CodeNames: Sendable {
   }
 
   private let state = Mutex(State())
-  let symbolizer: Symbolizer
+  package let symbolizer: Symbolizer
   /// Names of so many addresses are kept; a program has far fewer places that allocate.
   private static let most = 200_000
 
@@ -58,7 +58,7 @@ final class CodeNames: Sendable {
   }
 
   /// The names of a snapshot's code.
-  func look(up snapshot: Snapshot) -> Symbolizer.Result {
+  package func look(up snapshot: Snapshot) -> Symbolizer.Result {
     look(up: snapshot.lookupAddresses, snapshot.modules, known: snapshot.symbols)
   }
 }

@@ -3,7 +3,7 @@ import UndeadSystem
 /// A directory that only this user can enter, for the files of one request; it goes with this object.
 ///
 /// While it is there it is locked, so that the next one can tell those of processes that were killed, and take them away.
-final class PrivateDirectory: Sendable {
+package final class PrivateDirectory: Sendable {
   let path: String
 
   #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
@@ -34,7 +34,7 @@ final class PrivateDirectory: Sendable {
     }
 
     /// Takes it away now: a thread that has done its work may let go of this object after the answer was given.
-    func remove() { parent.remove(name, openAs: folder) }
+    package func remove() { parent.remove(name, openAs: folder) }
 
     deinit {
       remove()
@@ -59,7 +59,7 @@ final class PrivateDirectory: Sendable {
   #else
     init(in parent: String? = nil) throws(UndeadServiceError) { throw .unsupported }
 
-    func remove() {}
+    package func remove() {}
 
     func file(_ name: String) -> String { "\(path)/\(name)" }
   #endif

@@ -1,5 +1,4 @@
 import Undead
-import UndeadHeap
 import UndeadReport
 import UndeadSystem
 
@@ -28,7 +27,6 @@ extension UndeadDebugService.Response {
       }
     case let error as NotRecording: problem(503, notRecording(error.reason))
     case let error as BadQuery: problem(400, error.description)
-    case let error as HeapQuestionError: problem(404, error.description)
     case is CancellationError: problem(503, "the request was cancelled")
     case let error as Missing: problem(error.status, error.description)
     case let error as UndeadError: problem(503, "the check could not be made: \(error)", retryAfter: 5)
@@ -46,7 +44,12 @@ extension UndeadDebugService.Response {
 }
 
 /// What is asked for is not there, or not here.
-struct Missing: Error, CustomStringConvertible {
-  var status: Int
-  var description: String
+package struct Missing: Error, CustomStringConvertible {
+  package var status: Int
+  package var description: String
+
+  package init(status: Int, description: String) {
+    self.status = status
+    self.description = description
+  }
 }

@@ -36,7 +36,7 @@ extension UndeadDebugService {
     }
 
     /// The value of the first item of a name; nil if there is none, or it is empty.
-    func value(_ name: String) -> String? {
+    package func value(_ name: String) -> String? {
       query.first { $0.name == name }.flatMap { $0.value.isEmpty ? nil : $0.value }
     }
 

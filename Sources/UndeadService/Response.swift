@@ -12,7 +12,7 @@ extension UndeadDebugService {
     /// Length of the body; of an answer to `HEAD`, that of the body of a `GET`, if it is known without the work.
     public var contentLength: Int?
 
-    init(_ status: Int = 200, contentType: String, headers: [Header] = [], body: Body) {
+    package init(_ status: Int = 200, contentType: String, headers: [Header] = [], body: Body) {
       self.status = status
       self.contentType = contentType
       self.headers = headers + Self.precautions.map { Header(name: $0.0, value: $0.1) }
@@ -61,7 +61,7 @@ extension UndeadDebugService {
     /// All bytes.
     public let count: Int
 
-    init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
       source = .bytes(bytes)
       count = bytes.count
     }

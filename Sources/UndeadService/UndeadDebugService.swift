@@ -31,16 +31,19 @@ public final class UndeadDebugService: Sendable {
     public var usesDebugInformation = true
     /// Where files are for the time of a request; nil for `TMPDIR`, else `/tmp`.
     public var temporaryDirectory: String?
+    /// What analyses the heap in the process itself; nil for none: the heap file is analysed elsewhere.
+    public var analyses: Analyses?
 
     /// Makes a configuration with labels from the environment; see ``Labels/fromEnvironment()``.
-    public init(labels: [String: String] = Labels.fromEnvironment()) {
+    public init(labels: [String: String] = Labels.fromEnvironment(), analyses: Analyses? = nil) {
       self.labels = labels
+      self.analyses = analyses
     }
   }
 
-  let configuration: Configuration
+  package let configuration: Configuration
   let gate: Gate
-  let names: CodeNames
+  package let names: CodeNames
   private let underWay = Mutex(0)
 
   /// Makes a service; nothing is recorded or looked at until there is a request.
@@ -155,7 +158,7 @@ public final class UndeadDebugService: Sendable {
   }
 
   /// A number of seconds in the query; nil if there is none.
-  func seconds(_ request: Request) throws -> Duration? {
+  package func seconds(_ request: Request) throws -> Duration? {
     guard let text = request.value("seconds") else { return nil }
     let most = configuration.longestWait.components.seconds
     guard let seconds = Int64(text), seconds >= 1, seconds <= most else {
@@ -166,10 +169,10 @@ public final class UndeadDebugService: Sendable {
 }
 
 /// The query asks for what does not exist.
-struct BadQuery: Error, CustomStringConvertible {
-  let description: String
+package struct BadQuery: Error, CustomStringConvertible {
+  package let description: String
 
-  init(_ description: String) {
+  package init(_ description: String) {
     self.description = description
   }
 }
@@ -181,7 +184,7 @@ struct NotRecording: Error {
 
 extension UndeadDebugService.Request {
   /// The value of an enumeration in the query.
-  func choice<Choice: RawRepresentable & CaseIterable>(
+  package func choice<Choice: RawRepresentable & CaseIterable>(
     _ name: String, _ standard: Choice
   ) throws -> Choice where Choice.RawValue == String {
     guard let text = value(name) else { return standard }
@@ -193,7 +196,7 @@ extension UndeadDebugService.Request {
   }
 
   /// A number in the query, 1 or more.
-  func number(_ name: String) throws -> Int? {
+  package func number(_ name: String) throws -> Int? {
     guard let text = value(name) else { return nil }
     guard let number = Int(text), number >= 1 else {
       throw BadQuery("\(name)=\(text.prefix(32)): give a number, 1 or more")

@@ -3,6 +3,7 @@ import UndeadHeapSamples
 import UndeadReport
 
 @testable import UndeadHeap
+@testable import UndeadHeapFile
 
 @Suite struct GrowthFindingsTests {
   /// A service for a minute: sessions that nobody removes, a cache that is emptied now and then, buffers.

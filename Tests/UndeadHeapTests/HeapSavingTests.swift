@@ -5,6 +5,7 @@ import UndeadReport
 import UndeadSystem
 
 @testable import UndeadHeap
+@testable import UndeadHeapFile
 
 @Suite struct HeapSavingTests {
   /// Without a symbolizer: the files that the samples name are not there.

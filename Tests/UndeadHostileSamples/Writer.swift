@@ -147,7 +147,7 @@ package enum Writer: String, CaseIterable, Sendable {
       return [HeapDot.Subject.retained, .type("*"), .address(0x5500_4000_0000)].flatMap {
         (try? HeapDot.render(heap, $0)).map { text(.dot, $0) } ?? []
       }
-    case .heapProfile: return data(.profile, try? HeapProfile.render(heap, symbols: heap.file.snapshot.symbols))
+    case .heapProfile: return data(.profile, try? HeapProfile.render(heap.file, symbols: heap.file.snapshot.symbols))
     case .growthText: return growth().map { text(.text, HeapDiffText.render($0, options: options)) } ?? []
     case .growthJSON: return data(.json, try? growth().map { try JSONRenderer.encode($0) })
     case .growthHTML: return growth().map { text(.html, GrowthPage.render($0, options: options)) } ?? []

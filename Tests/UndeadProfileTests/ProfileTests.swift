@@ -57,7 +57,7 @@ private let profilesForOthers = ProcessInfo.processInfo.environment["UNDEAD_PROF
 
   private func render(_ builder: HeapBuilder) throws -> [UInt8] {
     let heap = try LoadedHeap(builder.file())
-    return try HeapProfile.render(heap, symbols: heap.file.snapshot.symbols)
+    return try HeapProfile.render(heap.file, symbols: heap.file.snapshot.symbols)
   }
 
   @Test func heap() throws {

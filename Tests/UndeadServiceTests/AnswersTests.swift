@@ -5,6 +5,7 @@ import UndeadTestSupport
 
 @testable import UndeadProfile
 @testable import UndeadService
+@testable import UndeadServiceAnalysis
 
 /// Answers about a process that records, each in a process of its own.
 @Suite(.timeLimit(.minutes(10))) struct AnswersTests {
@@ -93,9 +94,24 @@ import UndeadTestSupport
     }
   }
 
-  @Test func largeHeapsAreNotAnalysedHere() async {
+  @Test func withoutAnalysesTheFileIsAnsweredAndTheRestSaysSo() async {
     await #expect(processExitsWith: .success) {
       var configuration = UndeadDebugService.Configuration(labels: [:])
+      configuration.pause = .zero
+      let service = UndeadDebugService(configuration: configuration)
+      for path in ["heap", "tasks", "growth", "report?format=html"] {
+        let response = await service.respond(to: .init(target: "/debug/undead/\(path)")!)
+        let text = String(decoding: try await response.body.bytes(), as: UTF8.self)
+        #expect(response.status == 501 && text.contains("heap?file=1") && text.contains("UndeadServiceAnalysis"))
+      }
+      #expect(await service.respond(to: .init(target: "/debug/undead/heap?file=1&names=0")!).status == 200)
+      #expect(await service.respond(to: .init(target: "/debug/undead/report")!).status == 200)
+    }
+  }
+
+  @Test func largeHeapsAreNotAnalysedHere() async {
+    await #expect(processExitsWith: .success) {
+      var configuration = UndeadDebugService.Configuration(labels: [:], analyses: .inProcess)
       configuration.mostBlocks = 10
       configuration.pause = .zero
       let service = UndeadDebugService(configuration: configuration)
@@ -132,7 +148,7 @@ import UndeadTestSupport
       let folder = "/tmp/undead-\(UInt32.random(in: .min ... .max))"
       mkdir(folder, 0o700)
       defer { rmdir(folder) }
-      var configuration = UndeadDebugService.Configuration(labels: [:])
+      var configuration = UndeadDebugService.Configuration(labels: [:], analyses: .inProcess)
       configuration.temporaryDirectory = folder
       configuration.pause = .zero
       let service = UndeadDebugService(configuration: configuration)
@@ -209,7 +225,7 @@ private struct Answer {
 }
 
 private let service: UndeadDebugService = {
-  var configuration = UndeadDebugService.Configuration(labels: ["service_name": "shop"])
+  var configuration = UndeadDebugService.Configuration(labels: ["service_name": "shop"], analyses: .inProcess)
   configuration.pause = .zero
   configuration.usesDebugInformation = false
   return UndeadDebugService(configuration: configuration)

@@ -2,10 +2,11 @@ import Foundation
 import Testing
 
 @testable import UndeadService
+@testable import UndeadServiceAnalysis
 
 /// What is refused before anything is looked at.
 @Suite struct RoutesTests {
-  private let service = UndeadDebugService(configuration: .init(labels: [:]))
+  private let service = UndeadDebugService(configuration: .init(labels: [:], analyses: .inProcess))
 
   private func answer(_ target: String, method: String = "GET") async throws -> (status: Int, text: String) {
     let response = await service.respond(to: try #require(.init(method: method, target: target)))

@@ -6,7 +6,7 @@ import UndeadService
 /// A server that shows its memory to who knows the password, at `/debug/pprof/heap` and `/debug/undead/report`.
 ///
 ///     UNDEAD=1 OPS_PASSWORD=secret swift run ExampleServer
-///     curl -u ops:secret http://127.0.0.1:8080/debug/undead/heap
+///     curl -u ops:secret -o heap.undead 'http://127.0.0.1:8080/debug/undead/heap?file=1' && undead heap heap.undead
 ///     go tool pprof http://ops:secret@127.0.0.1:8080/debug/pprof/heap
 @main
 struct ExampleServer {

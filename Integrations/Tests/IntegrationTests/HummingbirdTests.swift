@@ -60,7 +60,7 @@ import UndeadService
       #expect(moved.hasPrefix("HTTP/1.1 301 ") && moved.contains("ocation: /debug/pprof/\r\n"))
       let profile = try await ask(request("GET", "/debug/pprof/heap"), address)
       #expect(profile.hasPrefix("HTTP/1.1 200 ") && profile.contains("application/octet-stream"))
-      let wrong = try await ask(request("GET", "/debug/undead/heap?by=colour"), address)
+      let wrong = try await ask(request("GET", "/debug/undead/report?format=xml"), address)
       #expect(wrong.hasPrefix("HTTP/1.1 400 "))
       let mark = try await ask(request("GET", "/debug/undead/mark?name=a"), address)
       #expect(mark.hasPrefix("HTTP/1.1 405 ") && mark.contains("llow: POST\r\n"))

@@ -120,19 +120,13 @@ package struct HeapTables {
       } else if let known = ofGroup[group] {
         keys.keys[block] = known
       } else {
-        let found = names.number(Self.module(ofType: heap.types.groups[group]))
+        let found = names.number(heap.types.groups[group].module)
         ofGroup[group] = found
         keys.keys[block] = found
       }
     }
     let tally = HeapTally(heap, keys: UnsafeBufferPointer(keys.keys), keyCount: names.all.count)
     return rows(names.all, tally)
-  }
-
-  /// "App.Session" -> "App"; what the compiler and the runtime make has none.
-  package static func module(ofType group: HeapTypes.Group) -> String {
-    let start = group.name.prefix { $0 != "." && $0 != "<" && $0 != " " && $0 != "(" }
-    return start.count < group.name.count && group.name[start.endIndex] == "." ? String(start) : "Swift runtime"
   }
 
   private func rows(_ names: [String], _ tally: HeapTally) -> [HeapRow] {

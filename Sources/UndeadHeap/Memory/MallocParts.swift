@@ -1,24 +1,5 @@
 import UndeadReport
 
-extension HeapFile {
-  /// A stretch of glibc's malloc: a part of an arena, or what is known of one.
-  package struct MallocPart: Sendable, Equatable {
-    package var low: UInt64
-    package var high: UInt64
-    package var kind: UInt64
-
-    /// Chunks of the main arena, and of another one.
-    package static let main: UInt64 = 1
-    package static let other: UInt64 = 2
-    /// The end of an arena, which was never handed out or came back.
-    package static let top: UInt64 = 3
-    /// A chunk that a thread keeps: free, but in use for its neighbours.
-    package static let kept: UInt64 = 4
-    /// Pages that are there.
-    package static let pages: UInt64 = 5
-  }
-}
-
 /// What stands in glibc's malloc beside the blocks, in address order.
 struct MallocParts {
   struct Arena {
@@ -45,8 +26,9 @@ struct MallocParts {
       case HeapFile.MallocPart.kept: if part.low >= kept.last?.high ?? 0 { kept.append(part) }
       case HeapFile.MallocPart.pages:
         // Two parts may share a page.
-        let low = max(part.low, pages.last?.high ?? 0)
-        if low < part.high { pages.append(HeapFile.MallocPart(low: low, high: part.high, kind: part.kind)) }
+        var part = part
+        part.low = max(part.low, pages.last?.high ?? 0)
+        if part.low < part.high { pages.append(part) }
       default: break
       }
     }

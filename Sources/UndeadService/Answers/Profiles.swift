@@ -1,5 +1,5 @@
 import Undead
-import UndeadHeap
+import UndeadHeapFile
 import UndeadProfile
 import UndeadReport
 

@@ -1,13 +1,12 @@
 import Undead
-import UndeadPage
 import UndeadReport
 import UndeadSystem
 
 /// A form that an answer can have.
-enum AnswerFormat: String, CaseIterable {
+package enum AnswerFormat: String, CaseIterable {
   case text, json, html
 
-  var contentType: String {
+  package var contentType: String {
     switch self {
     case .text: "text/plain; charset=utf-8"
     case .json: "application/json"
@@ -32,12 +31,7 @@ extension UndeadDebugService {
       report.summary.notes += found.notes
       return report
     }
-    switch format {
-    case .text: return .init(text: TextRenderer.render(report, options: options))
-    case .html: return .init(text: ReportPage.render(report, options: options), contentType: format.contentType)
-    case .json:
-      return .init(contentType: format.contentType, body: Body(Array(try JSONRenderer.render(report))))
-    }
+    return try response(report, format, options)
   }
 
   /// `/debug/undead/zombies`: the uses of deallocated objects that the sniffer of this process has found.
@@ -62,10 +56,7 @@ extension UndeadDebugService {
     snapshot.zombies = findings
     var report = LeakReport(analyzing: [snapshot])
     report.summary.notes = findings.notes + ["leaks were not looked for: /debug/undead/report does that"]
-    guard format == .json else {
-      return .init(text: ReportPage.render(report, options: options), contentType: format.contentType)
-    }
-    return .init(contentType: format.contentType, body: Body(Array(try JSONRenderer.render(report))))
+    return try response(report, format, options)
   }
 
   /// `POST /debug/undead/mark`: begins a generation.

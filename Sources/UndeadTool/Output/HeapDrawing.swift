@@ -26,7 +26,7 @@ struct HeapDrawing {
         throw .misuse("\(error)")
       }
       try sink.write(text.utf8)
-    case .pprof: try sink.writeProfile { try HeapProfile.render(heap, symbols: symbols.table, tool: Self.tool) }
+    case .pprof: try sink.writeProfile { try HeapProfile.render(heap.file, symbols: symbols.table, tool: Self.tool) }
     case .text, .json: break
     }
   }

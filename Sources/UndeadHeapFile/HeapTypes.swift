@@ -19,6 +19,12 @@ package struct HeapTypes {
     package var storage: Storage?
     /// Holds elements that the instrument understands.
     package var isCollection: Bool
+
+    /// "App.Session" -> "App"; what the compiler and the runtime make has none.
+    package var module: String {
+      let start = name.prefix { $0 != "." && $0 != "<" && $0 != " " && $0 != "(" }
+      return start.count < name.count && name[start.endIndex] == "." ? String(start) : "Swift runtime"
+    }
   }
 
   package private(set) var groups: [Group]

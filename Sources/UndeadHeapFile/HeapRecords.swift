@@ -20,7 +20,7 @@ extension HeapFile {
     /// No strong count is known: memory of C code, or an immortal object.
     package static let countUnknown: UInt32 = 32
 
-    package func has(_ flag: UInt32) -> Bool { flags & flag != 0 }
+    @inlinable package func has(_ flag: UInt32) -> Bool { flags & flag != 0 }
   }
 
   /// Where and when blocks were allocated.
@@ -40,10 +40,10 @@ extension HeapFile {
     }
 
     /// Its blocks were sampled, and stand for others that were not.
-    package var isSampled: Bool { flags & 2 != 0 }
+    @inlinable package var isSampled: Bool { flags & 2 != 0 }
 
     /// Blocks without a type that were allocated here are raw memory of Swift code, else memory of C code.
-    package var isRaw: Bool { flags & 1 != 0 }
+    @inlinable package var isRaw: Bool { flags & 1 != 0 }
   }
 
   /// What a place has allocated since the start, freed blocks too, as far as a sample shows.
@@ -176,13 +176,13 @@ extension HeapFile {
       self.function = function
     }
 
-    package var isElement: Bool { flags & 1 != 0 }
+    @inlinable package var isElement: Bool { flags & 1 != 0 }
     /// Words around the reference follow in the stream.
-    package var hasNeighbours: Bool { flags & 2 != 0 }
+    @inlinable package var hasNeighbours: Bool { flags & 2 != 0 }
     /// Unowned, and not weak.
-    package var isUnowned: Bool { flags & 8 != 0 }
+    @inlinable package var isUnowned: Bool { flags & 8 != 0 }
     /// No word in memory, but known from the runtime: an object and its side table.
-    package var isImplied: Bool { flags & 4 != 0 }
+    @inlinable package var isImplied: Bool { flags & 4 != 0 }
   }
 
   /// Something that holds blocks and is none itself.
@@ -212,11 +212,11 @@ extension HeapFile {
     package static let task: UInt32 = 7
 
     /// Weak or doubtful: alone it keeps nothing alive.
-    package var isWeak: Bool { flags & 1 != 0 }
+    @inlinable package var isWeak: Bool { flags & 1 != 0 }
     /// Memory that is no variable of an image.
-    package var isMapped: Bool { flags & 2 != 0 }
+    @inlinable package var isMapped: Bool { flags & 2 != 0 }
     /// A variable of what resumes tasks, which does not own them.
-    package var isOfRuntime: Bool { flags & 4 != 0 }
+    @inlinable package var isOfRuntime: Bool { flags & 4 != 0 }
   }
 
   /// What stands around a reference from outside of all blocks, which may be a slice: as Neighbours of a reference.
@@ -289,6 +289,29 @@ extension HeapFile {
 
     package static func name(of kind: UInt32) -> String { kinds[kind]?.0 ?? "other" }
     package static func words(for kind: UInt32) -> String { kinds[kind]?.1 ?? "other" }
+  }
+
+  /// A stretch of glibc's malloc: a part of an arena, or what is known of one.
+  package struct MallocPart: Sendable, Equatable {
+    package var low: UInt64
+    package var high: UInt64
+    package var kind: UInt64
+
+    package init(low: UInt64, high: UInt64, kind: UInt64) {
+      self.low = low
+      self.high = high
+      self.kind = kind
+    }
+
+    /// Chunks of the main arena, and of another one.
+    package static let main: UInt64 = 1
+    package static let other: UInt64 = 2
+    /// The end of an arena, which was never handed out or came back.
+    package static let top: UInt64 = 3
+    /// A chunk that a thread keeps: free, but in use for its neighbours.
+    package static let kept: UInt64 = 4
+    /// Pages that are there.
+    package static let pages: UInt64 = 5
   }
 
   /// A mark: blocks born after it, and before the next one, are of its generation.

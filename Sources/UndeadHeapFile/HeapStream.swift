@@ -1,9 +1,11 @@
 /// Reads numbers of the byte streams of a heap file; the first failure ends the stream and is remembered.
-struct HeapStream {
-  enum Failure {
+///
+/// It is inlined into the module that decodes the graph: three numbers or more are read for each block and reference.
+package struct HeapStream {
+  package enum Failure {
     case cutOff, tooLarge
 
-    var text: String {
+    package var text: String {
       switch self {
       case .cutOff: "a number is cut off"
       case .tooLarge: "a number is too large"
@@ -11,22 +13,22 @@ struct HeapStream {
     }
   }
 
-  private let base: UnsafePointer<UInt8>
-  private let end: Int
-  private(set) var position = 0
-  private(set) var failure: Failure?
+  @usableFromInline let base: UnsafePointer<UInt8>
+  @usableFromInline let end: Int
+  package var position = 0
+  package private(set) var failure: Failure?
 
-  init(_ bytes: UnsafeRawBufferPointer) {
+  package init(_ bytes: UnsafeRawBufferPointer) {
     base = bytes.assumingMemoryBound(to: UInt8.self).baseAddress ?? UnsafePointer(bitPattern: 8)!
     end = bytes.count
   }
 
-  var isAtEnd: Bool { position >= end }
-  var rest: Int { end - position }
+  @inlinable package var isAtEnd: Bool { position >= end }
+  @inlinable package var rest: Int { end - position }
 
   /// An unsigned LEB128 number; 0 after a failure.
-  @inline(__always)
-  mutating func number() -> UInt64 {
+  @inlinable @inline(__always)
+  package mutating func number() -> UInt64 {
     if position < end {
       let byte = base[position]
       if byte < 0x80 {
@@ -38,22 +40,22 @@ struct HeapStream {
   }
 
   /// A number that must fit into 32 bits.
-  @inline(__always)
-  mutating func small() -> UInt32 {
+  @inlinable @inline(__always)
+  package mutating func small() -> UInt32 {
     let value = number()
     if value > UInt64(UInt32.max) { fail(.tooLarge) }
     return UInt32(truncatingIfNeeded: value)
   }
 
   /// A signed number in zigzag form.
-  @inline(__always)
-  mutating func signed() -> Int64 {
+  @inlinable @inline(__always)
+  package mutating func signed() -> Int64 {
     let value = number()
     return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
   }
 
   /// Eight bytes, little endian.
-  mutating func word() -> UInt64 {
+  @inlinable package mutating func word() -> UInt64 {
     guard rest >= 8 else {
       fail(.cutOff)
       return 0
@@ -63,12 +65,12 @@ struct HeapStream {
   }
 
   /// Passes over bytes.
-  mutating func skip(_ count: Int) {
+  package mutating func skip(_ count: Int) {
     if rest < count { fail(.cutOff) } else { position += count }
   }
 
   @inline(never)
-  private mutating func longNumber() -> UInt64 {
+  @usableFromInline mutating func longNumber() -> UInt64 {
     var value: UInt64 = 0
     var shift: UInt64 = 0
     while position < end {
@@ -84,7 +86,7 @@ struct HeapStream {
   }
 
   @inline(never)
-  private mutating func fail(_ reason: Failure) {
+  @usableFromInline mutating func fail(_ reason: Failure) {
     if failure == nil { failure = reason }
   }
 }

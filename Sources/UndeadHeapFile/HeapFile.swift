@@ -1,15 +1,15 @@
 import UndeadReport
 import UndeadSystem
 
-/// A heap file, mapped and checked: all but the graph, which ``LoadedHeap`` decodes, is at hand as values.
+/// A heap file, mapped and checked: all but the graph, which `LoadedHeap` decodes, is at hand as values.
 ///
 /// The file must not change while this object lives.
 package final class HeapFile {
   /// Owns `bytes`; nil if these are a copy.
   private let mapped: MappedFile?
   private let copy: UnsafeMutableRawBufferPointer?
-  let bytes: UnsafeRawBufferPointer
-  let sections: SnapshotSections
+  package let bytes: UnsafeRawBufferPointer
+  package let sections: SnapshotSections
   /// What every snapshot has: facts of the process, types, stacks, symbols, and what leaked.
   package let snapshot: LeakSnapshot
   package let shapes: [Shape]
@@ -18,7 +18,7 @@ package final class HeapFile {
   /// Those of the file, then one for each place at which tasks wait.
   package let roots: [Root]
   /// By shape of a task: index of ``roots``.
-  let taskRoots: [UInt32: UInt32]
+  package let taskRoots: [UInt32: UInt32]
   package let memory: [MemoryLine]
   /// How glibc's malloc has cut up its memory; empty for other allocators.
   package let malloc: [MallocPart]
@@ -56,7 +56,7 @@ package final class HeapFile {
   }
 
   /// Resident bytes of one kind of ``memory``.
-  func resident(_ kind: UInt32) -> Int {
+  package func resident(_ kind: UInt32) -> Int {
     Int(clamping: memory.filter { $0.kind == kind }.reduce(0) { $0 &+ $1.resident })
   }
 
@@ -119,14 +119,6 @@ package final class HeapFile {
 
   /// What is to be said of the look at the process.
   package var notes: [String] { snapshot.reportNotes.filter { $0 != LeakReport.noBacktraces || isBare } }
-
-  /// Decodes the graph.
-  ///
-  /// - Throws: `SnapshotError` if it is damaged.
-  package func graph() throws(SnapshotError) -> HeapGraph {
-    var decoder = HeapStreamDecoder(self)
-    return try decoder.decode()
-  }
 }
 
 extension HeapFile {
