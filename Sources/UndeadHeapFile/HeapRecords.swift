@@ -20,7 +20,7 @@ extension HeapFile {
     /// No strong count is known: memory of C code, or an immortal object.
     package static let countUnknown: UInt32 = 32
 
-    @inlinable package func has(_ flag: UInt32) -> Bool { flags & flag != 0 }
+    package func has(_ flag: UInt32) -> Bool { flags & flag != 0 }
   }
 
   /// Where and when blocks were allocated.
@@ -40,10 +40,10 @@ extension HeapFile {
     }
 
     /// Its blocks were sampled, and stand for others that were not.
-    @inlinable package var isSampled: Bool { flags & 2 != 0 }
+    package var isSampled: Bool { flags & 2 != 0 }
 
     /// Blocks without a type that were allocated here are raw memory of Swift code, else memory of C code.
-    @inlinable package var isRaw: Bool { flags & 1 != 0 }
+    package var isRaw: Bool { flags & 1 != 0 }
   }
 
   /// What a place has allocated since the start, freed blocks too, as far as a sample shows.
@@ -176,13 +176,13 @@ extension HeapFile {
       self.function = function
     }
 
-    @inlinable package var isElement: Bool { flags & 1 != 0 }
+    package var isElement: Bool { flags & 1 != 0 }
     /// Words around the reference follow in the stream.
-    @inlinable package var hasNeighbours: Bool { flags & 2 != 0 }
+    package var hasNeighbours: Bool { flags & 2 != 0 }
     /// Unowned, and not weak.
-    @inlinable package var isUnowned: Bool { flags & 8 != 0 }
+    package var isUnowned: Bool { flags & 8 != 0 }
     /// No word in memory, but known from the runtime: an object and its side table.
-    @inlinable package var isImplied: Bool { flags & 4 != 0 }
+    package var isImplied: Bool { flags & 4 != 0 }
   }
 
   /// Something that holds blocks and is none itself.
@@ -212,11 +212,11 @@ extension HeapFile {
     package static let task: UInt32 = 7
 
     /// Weak or doubtful: alone it keeps nothing alive.
-    @inlinable package var isWeak: Bool { flags & 1 != 0 }
+    package var isWeak: Bool { flags & 1 != 0 }
     /// Memory that is no variable of an image.
-    @inlinable package var isMapped: Bool { flags & 2 != 0 }
+    package var isMapped: Bool { flags & 2 != 0 }
     /// A variable of what resumes tasks, which does not own them.
-    @inlinable package var isOfRuntime: Bool { flags & 4 != 0 }
+    package var isOfRuntime: Bool { flags & 4 != 0 }
   }
 
   /// What stands around a reference from outside of all blocks, which may be a slice: as Neighbours of a reference.

@@ -1,11 +1,12 @@
 /// Reads numbers of the byte streams of a heap file; the first failure ends the stream and is remembered.
 ///
-/// It is inlined into the module that decodes the graph: three numbers or more are read for each block and reference.
-package struct HeapStream {
-  package enum Failure {
+/// It is inlined into the module that decodes the graph: three numbers or more are read for each block and reference. It is public as
+/// the compiler inlines nothing of another module that is `package`; no product offers this one.
+public struct HeapStream {
+  public enum Failure {
     case cutOff, tooLarge
 
-    package var text: String {
+    public var text: String {
       switch self {
       case .cutOff: "a number is cut off"
       case .tooLarge: "a number is too large"
@@ -15,20 +16,20 @@ package struct HeapStream {
 
   @usableFromInline let base: UnsafePointer<UInt8>
   @usableFromInline let end: Int
-  package var position = 0
-  package private(set) var failure: Failure?
+  public var position = 0
+  public private(set) var failure: Failure?
 
-  package init(_ bytes: UnsafeRawBufferPointer) {
+  public init(_ bytes: UnsafeRawBufferPointer) {
     base = bytes.assumingMemoryBound(to: UInt8.self).baseAddress ?? UnsafePointer(bitPattern: 8)!
     end = bytes.count
   }
 
-  @inlinable package var isAtEnd: Bool { position >= end }
-  @inlinable package var rest: Int { end - position }
+  @inlinable public var isAtEnd: Bool { position >= end }
+  @inlinable public var rest: Int { end - position }
 
   /// An unsigned LEB128 number; 0 after a failure.
   @inlinable @inline(__always)
-  package mutating func number() -> UInt64 {
+  public mutating func number() -> UInt64 {
     if position < end {
       let byte = base[position]
       if byte < 0x80 {
@@ -41,7 +42,7 @@ package struct HeapStream {
 
   /// A number that must fit into 32 bits.
   @inlinable @inline(__always)
-  package mutating func small() -> UInt32 {
+  public mutating func small() -> UInt32 {
     let value = number()
     if value > UInt64(UInt32.max) { fail(.tooLarge) }
     return UInt32(truncatingIfNeeded: value)
@@ -49,13 +50,13 @@ package struct HeapStream {
 
   /// A signed number in zigzag form.
   @inlinable @inline(__always)
-  package mutating func signed() -> Int64 {
+  public mutating func signed() -> Int64 {
     let value = number()
     return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
   }
 
   /// Eight bytes, little endian.
-  @inlinable package mutating func word() -> UInt64 {
+  @inlinable public mutating func word() -> UInt64 {
     guard rest >= 8 else {
       fail(.cutOff)
       return 0
@@ -65,7 +66,7 @@ package struct HeapStream {
   }
 
   /// Passes over bytes.
-  package mutating func skip(_ count: Int) {
+  public mutating func skip(_ count: Int) {
     if rest < count { fail(.cutOff) } else { position += count }
   }
 
