@@ -12,7 +12,8 @@ long undead_read_text(const char *path, char *text, size_t size);
 long undead_read_text_of(long descriptor, char *text, size_t size);
 
 // The number behind spaces, the largest one if it has more digits than fit, and where it ends. In place of
-// strtoul, which is another symbol in programs that are built with the headers of glibc 2.38. `base`: 10, 16, or 0 for what is written as in C.
+// strtoul, which is another symbol in programs that are built with the headers of glibc 2.38. `base`: 10, 16, or 0 for what is
+// written as in C.
 uint64_t undead_read_number(const char *text, unsigned base, const char **end);
 // The number of a setting, with K, M or G behind it or as "64KiB", the largest one if it is larger; false if the text is none, or
 // NULL.
