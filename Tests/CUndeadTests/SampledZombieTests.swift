@@ -92,7 +92,7 @@
     @Test(arguments: [10, 100, 1000]) func eachObjectIsChosenWithTheSameChance(_ rate: Int) throws {
       let run = try Self.run("chosen", oneIn: rate)
       let chosen = try #require(Double(run.text.split(separator: "\n").first ?? ""))
-      let objects = 200_000.0
+      let objects = 100_000.0
       let expected = objects / Double(rate)
       // The start of the program allocates, too, which is a thousandth of that.
       #expect(abs(chosen - expected) < 6 * expected.squareRoot() + expected / 100)

@@ -1,5 +1,4 @@
 #include "zombies/kept/closed_pages.c"
-#include "zombies/kept/spare_mappings.c"
 #include "zombies/kept/chosen.c"
 #include "zombies/kept/death.c"
 #include "zombies/kept/guard_pages.c"

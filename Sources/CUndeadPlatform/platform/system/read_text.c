@@ -39,6 +39,20 @@ uint64_t undead_read_number(const char *text, unsigned base, const char **end) {
   return number;
 }
 
+bool undead_read_bytes(const char *text, uint64_t *bytes) {
+  static const char units[] = "KMG";
+  const char *at;
+  if (!text || digit_of(*text) > 9) return false;
+  uint64_t number = undead_read_number(text, 10, &at);
+  const char *unit = *at > ' ' ? strchr(units, *at & ~0x20) : NULL;
+  int shift = unit ? (int)(unit - units + 1) * 10 : 0;
+  at += unit != NULL;
+  at += *at == 'i';
+  at += *at == 'B';
+  *bytes = number > UINT64_MAX >> shift ? UINT64_MAX : number << shift;
+  return !*at;
+}
+
 uint64_t undead_number_in(const char *path) {
   char text[32];
   undead_read_text(path, text, sizeof text);

@@ -1,5 +1,6 @@
 #include "record/sample.h"
 #include "platform/system/environment.h"
+#include "platform/system/read_text.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/thread_state.h"
 #include "record/generations.h"
@@ -21,21 +22,8 @@ static uint64_t store_bytes = UNDEAD_STORE_DEFAULT;
 static uint64_t taken, dropped;
 
 uint64_t undead_sample_parse(const char *text) {
-  uint64_t value = 0;
-  const char *at = text;
-  for (; at && *at >= '0' && *at <= '9'; at++) {
-    value = value * 10 + (uint64_t)(*at - '0');
-    if (value > 1ull << 40) return 0;
-  }
-  if (!at || at == text) return 0;
-  uint32_t shift = 0;
-  if (*at == 'K' || *at == 'k') shift = 10;
-  else if (*at == 'M') shift = 20;
-  else if (*at == 'G') shift = 30;
-  if (shift) at++;
-  if (*at == 'i') at++;
-  if (*at == 'B') at++;
-  return *at || value > 1ull << 40 >> shift ? 0 : value << shift;
+  uint64_t bytes;
+  return undead_read_bytes(text, &bytes) && bytes <= 1ull << 40 ? bytes : 0;
 }
 
 void undead_sample_set(uint64_t mean, uint64_t bytes) {

@@ -80,7 +80,7 @@ void undead_swift_functions_step_aside(void) {
     if ((uintptr_t)undead_symbol(RTLD_DEFAULT, names[i]) != entry || !resolve((uint32_t)i)) continue;
     imports[import_count++] = (undead_import){names[i], entry, undead_swift_real[i]};
   }
-  dl_iterate_phdr(change_imports, NULL);
+  if (import_count) dl_iterate_phdr(change_imports, NULL);
   undead_thread.ignored--;
   errno = saved;
 }

@@ -20,7 +20,7 @@
 // A page costs about 6 us, most of it in the kernel, and to ask what a block is for a LOOKS_FOR_A_PAGE-th of that. Of more blocks
 // in a second than these, fewer are chosen, which holds the default rate below half a percent of a processor, and storage below
 // ten. A SAVED_PART-th of a second's share may be saved for when it is needed.
-enum { BLOCKS_A_SECOND = 500000, STORAGE_A_SECOND = 10000, LOOKS_FOR_A_PAGE = 64, SELDOM = 64, SAVED_PART = 2 };
+enum { BLOCKS_A_SECOND = 500000, STORAGE_A_SECOND = 10000, LOOKS_FOR_A_PAGE = 64, SELDOM = 64, SAVED_PART = 4 };
 enum { WATCHED = 8, WATCHED_SECONDS = 60, WATCHED_BLOCKS = 1 << 16, CALLS_TO_A_LOOK = 4096 };
 #define SECOND 1000000000ll   // nanoseconds
 // Where the place shows in a backtrace: behind the runtime's functions.

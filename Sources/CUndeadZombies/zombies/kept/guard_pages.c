@@ -12,7 +12,6 @@
 #include "zombies/kept/closed_pages.h"
 #include "zombies/kept/pool.h"
 #include "zombies/shared/lock.h"
-#include "zombies/kept/spare_mappings.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 // many times as many, as what lives long would soon have all.
 #include "zombies/kept/pool.h"
 #include "zombies/kept/closed_pages.h"
-#include "zombies/kept/spare_mappings.h"
 #include "glibc/layout.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"

@@ -3,22 +3,9 @@
 #include "platform/system/environment.h"
 #include "platform/system/read_text.h"
 #include "zombies/shared/settings.h"
-#include <stdlib.h>
 #include <string.h>
 
-// A number with K, M or G behind it; false if it is none.
-static bool read_number(const char *variable, uint64_t *number) {
-  const char *text = undead_setting(variable);
-  if (!text || *text < '0' || *text > '9') return false;
-  const char *end;
-  uint64_t value = undead_read_number(text, 10, &end);
-  static const char units[] = "KMG";
-  const char *unit = *end ? strchr(units, *end >= 'a' ? *end - 'a' + 'A' : *end) : NULL;
-  int shift = unit ? (int)(unit - units + 1) * 10 : 0;
-  if (*end && (!unit || end[1])) return false;
-  *number = value > UINT64_MAX >> shift ? UINT64_MAX : value << shift;
-  return true;
-}
+static bool read_number(const char *variable, uint64_t *number) { return undead_read_bytes(undead_setting(variable), number); }
 
 static const char *text_of(const char *variable) {
   const char *text = undead_setting(variable);

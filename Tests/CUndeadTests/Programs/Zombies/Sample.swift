@@ -6,7 +6,7 @@ func sample(_ way: String) -> Bool {
   switch way {
   case "race", "order": freeElsewhere(andEnd: way == "order")
   case "chosen":
-    for _ in 0..<200_000 { keep(Point()) }
+    for _ in 0..<100_000 { keep(Point()) }
     print(counters().guarded)
   case "siblings":
     // How many objects each has until one is chosen; the parent makes none meanwhile.
