@@ -1,3 +1,4 @@
+#include "platform/system/control_group.c"
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #include "platform/system/copy_memory.c"

@@ -2,7 +2,7 @@
 #if UNDEAD_SUPPORTED
 #include "zombies/zombies.h"
 #include "platform/memory/own_data.h"
-#include "platform/system/read_text.h"
+#include "platform/system/control_group.h"
 #include "undead_sniffer.h"
 #include "record/block_source.h"
 #include "record/allocator.h"
@@ -43,19 +43,11 @@ bool undead_zombies_are_active(void) { return undead_zombies.active; }
 
 const char *undead_zombie_inactive_reason(void) { return undead_zombies.active ? "" : reason; }
 
-// What a container allows, by either version of control groups; UINT64_MAX if it says nothing.
-static uint64_t container_limit(void) {
-  uint64_t second = undead_number_in("/sys/fs/cgroup/memory.max");
-  uint64_t first = undead_number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes");
-  uint64_t limit = second && (!first || second < first) ? second : first;
-  return limit ? limit : UINT64_MAX;
-}
-
 // The dead must not take the memory that the living need.
 static undead_zombie_budget capped(const undead_zombie_budget *wanted) {
   undead_zombie_budget result = *wanted;
   uint64_t most = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
-  uint64_t container = container_limit() / 2;
+  uint64_t container = undead_group_memory_limit() / 2;
   struct rlimit space;
   if (container < most) most = container;
   if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY && space.rlim_cur / 4 < most)
