@@ -144,6 +144,23 @@ import UndeadReport
     #expect(try findings(heap).allSatisfy { $0.usedBytes == 30 })
   }
 
+  @Test func slicesOfOwnCollections() throws {
+    func found(_ field: String, end: UInt64) throws -> [String] {
+      var heap = HeapBuilder()
+      let owner = heap.object("App.Owner")
+      let array = heap.object(Self.array, size: Self.size, use: (131_000, 131_068))
+      heap.link(owner, field, array, neighbours: [0, 3, end, heap.address(array), 0, 0, 0])
+      heap.global("App.owner", holds: owner)
+      return try texts(heap)
+    }
+    #expect(
+      try found("part[...].storage", end: 6)
+        == ["sliceOfLargeBuffer 1 1048551 \(Self.array) in App.Owner.part[...].storage"])
+    #expect(try found("part[...].storage", end: 131_001).isEmpty)
+    #expect(try found("part[...].storage", end: 100_000).isEmpty)
+    #expect(try found("part.storage", end: 6).isEmpty)
+  }
+
   @Test func slicesInFramesOfTasks() throws {
     func found(isNamedElsewhere: Bool) throws -> [HeapFinding] {
       var heap = HeapBuilder()

@@ -47,11 +47,13 @@ struct SliceSearch {
     }
     return tally.entries.filter { $0.value.bytes >= limits.bytes }.map { key, entry in
       let container = places.name(Int(key.place))
+      // What the indices of an own collection count, its code says.
+      let condition = container.field.contains("[...].") ? ", if the collection's indices count these elements" : ""
       return HeapFindingDraft(
         kind: .sliceOfLargeBuffer,
         title: "\(entry.objects == 1 ? "a large buffer is" : "large buffers are") kept by small slices",
         objects: entry.objects, bytes: entry.bytes, usedBytes: shown[key], block: entry.block,
-        container: container, suspended: suspended(entry.block, heap), advice: advice(key.storage))
+        container: container, suspended: suspended(entry.block, heap), advice: advice(key.storage) + condition)
     }
   }
 
@@ -91,11 +93,12 @@ struct SliceSearch {
 
   private mutating func readSlices() {
     let isInFrame = heap.file.places.map { $0.strength == HeapFile.Strength.perhaps }
+    let isSlice = heap.file.places.map { heap.file.snapshot.strings[$0.label].contains("[...]") }
     for record in heap.graph.neighbours where record.count >= HeapFile.RootWords.count {
       let edge = Int(record.edge)
       let place = Int(heap.graph.places[edge])
       let (words, target) = (heap.graph.words(around: record), Int(heap.graph.targets[edge]))
-      if read(words, of: target, isOnStack: isInFrame[place]) {
+      if read(words, of: target, isOnStack: isInFrame[place], isSlice: isSlice[place]) {
         understood.insert(edge)
       }
     }
@@ -108,14 +111,17 @@ struct SliceSearch {
   }
 
   /// True if the word in the middle is part of a slice.
-  private mutating func read(_ words: [UInt64], of buffer: Int, isOnStack: Bool) -> Bool {
+  ///
+  /// - Parameter isSlice: the type of the field says so: a `Slice` of a collection that begins with the reference.
+  private mutating func read(_ words: [UInt64], of buffer: Int, isOnStack: Bool, isSlice: Bool = false) -> Bool {
     guard let use = use(of: buffer), let storage = storage(of: buffer) else { return false }
     let address = heap.graph.addresses[buffer]
     guard words[3] & Self.addressMask == address else {
       // A slice of an array also has the address of the elements, behind that of their owner.
       return storage == .array && words[2] == address && words[3] == address + Self.header
     }
-    guard let elements = Self.elements(words, storage, use, address) else { return false }
+    let elements = isSlice ? Self.ofSlice(words, use) : Self.elements(words, storage, use, address)
+    guard let elements else { return false }
     var found = slices[buffer] ?? Slices()
     if isOnStack {
       // Copies of one slice show no more than it does.
@@ -172,6 +178,14 @@ struct SliceSearch {
   private static func ofArray(_ words: [UInt64], _ use: HeapGraph.Use, address: UInt64) -> UInt64? {
     let (base, start, end) = (words[4], words[5], words[6] >> 1)
     guard base == address + header, start <= end, end <= use.used else { return nil }
+    return end - start
+  }
+
+  /// Slice: the index of the first element and the one behind the last, then the collection (Slice.swift). That of an own collection
+  /// may count other things than elements of its storage.
+  private static func ofSlice(_ words: [UInt64], _ use: HeapGraph.Use) -> UInt64? {
+    let (start, end) = (words[1], words[2])
+    guard start <= end, end <= use.used else { return nil }
     return end - start
   }
 
