@@ -125,7 +125,8 @@ struct SliceSearch {
     var found = slices[buffer] ?? Slices()
     if isOnStack {
       // Copies of one slice show no more than it does.
-      if found.onStacks.met.insert(words).inserted { found.onStacks.elements &+= elements }
+      let own = storage == .string ? words[...3] : storage == .data ? words[2...3] : words[3...]
+      if found.onStacks.met.insert(Array(own)).inserted { found.onStacks.elements &+= elements }
       found.onStacks.count += 1
     } else {
       found.elements &+= elements
