@@ -53,6 +53,24 @@ actor Partner {
   func wake() { waiting?.resume() }
 }
 
+/// Hands elements from senders to receivers.
+actor Channel<Element: Sendable> {
+  private var receivers: [CheckedContinuation<Element, Never>] = []
+  private var senders: [(Element, CheckedContinuation<Void, Never>)] = []
+
+  func send(_ element: Element) async {
+    if !receivers.isEmpty { return receivers.removeFirst().resume(returning: element) }
+    await withCheckedContinuation { senders.append((element, $0)) }
+  }
+
+  func receive() async -> Element {
+    guard !senders.isEmpty else { return await withCheckedContinuation { receivers.append($0) } }
+    let (element, sender) = senders.removeFirst()
+    sender.resume()
+    return element
+  }
+}
+
 final class Box<Value>: @unchecked Sendable {
   var value: Value?
   init(_ value: Value? = nil) { self.value = value }
@@ -147,6 +165,57 @@ let circles: [(String, () -> Void)] = [
         async let child: Void = wait()
         await child
       }
+    }
+  ),
+  (
+    "let-awaits-own-frame",
+    {
+      Task {
+        let box = Box<CheckedContinuation<Void, Never>>()
+        async let child: Void = withCheckedContinuation { box.value = $0 }
+        await child
+        box.value?.resume()
+      }
+    }
+  ),
+  (
+    "group-awaits-own-frame",
+    {
+      Task {
+        let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+        await withTaskGroup(of: Void.self) { group in
+          group.addTask { for await _ in stream {} }
+          await group.waitForAll()
+        }
+        continuation.finish()
+      }
+    }
+  ),
+  (
+    "dead-source",
+    {
+      Task {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+          let timer = DispatchSource.makeTimerSource()
+          timer.setEventHandler { continuation.resume() }
+          timer.schedule(deadline: .now() + 1)
+          timer.resume()
+        }
+      }
+    }
+  ),
+  (
+    "receiver",
+    {
+      let channel = Channel<String>()
+      Task { _ = await channel.receive() }
+    }
+  ),
+  (
+    "senders",
+    {
+      let channel = Channel<[Int]>()
+      for number in 0..<5 { Task { await channel.send([number]) } }
     }
   ),
   (

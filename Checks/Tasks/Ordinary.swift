@@ -120,6 +120,33 @@ let peaceful: [(String, () -> Void)] = [
     }
   ),
   (
+    "let-wakes-parent",
+    {
+      Task {
+        let box = Box<CheckedContinuation<Void, Never>>()
+        async let child: Void = {
+          try? await Task.sleep(for: .seconds(1000))
+          box.value?.resume()
+        }()
+        await withCheckedContinuation { box.value = $0 }
+        await child
+      }
+    }
+  ),
+  (
+    "channel",
+    {
+      let channel = Channel<Int>()
+      Task { while true { _ = await channel.receive() } }
+      Task {
+        while true {
+          try? await Task.sleep(for: .seconds(1000))
+          await channel.send(1)
+        }
+      }
+    }
+  ),
+  (
     "pipeline",
     {
       let (first, second) = (AsyncStream.makeStream(of: Int.self), AsyncStream.makeStream(of: Int.self))

@@ -144,6 +144,45 @@ import UndeadReport
     #expect(try findings(heap).allSatisfy { $0.usedBytes == 30 })
   }
 
+  @Test func slicesOfOwnCollections() throws {
+    func found(_ field: String, end: UInt64) throws -> [String] {
+      var heap = HeapBuilder()
+      let owner = heap.object("App.Owner")
+      let array = heap.object(Self.array, size: Self.size, use: (131_000, 131_068))
+      heap.link(owner, field, array, neighbours: [0, 3, end, heap.address(array), 0, 0, 0])
+      heap.global("App.owner", holds: owner)
+      return try texts(heap)
+    }
+    #expect(
+      try found("part[...].storage", end: 6)
+        == ["sliceOfLargeBuffer 1 1048551 \(Self.array) in App.Owner.part[...].storage"])
+    #expect(try found("part[...].storage", end: 131_001).isEmpty)
+    #expect(try found("part[...].storage", end: 100_000).isEmpty)
+    #expect(try found("part.storage", end: 6).isEmpty)
+  }
+
+  @Test func slicesInFramesOfTasks() throws {
+    func found(isNamedElsewhere: Bool) throws -> [HeapFinding] {
+      var heap = HeapBuilder()
+      let task = heap.object("Task", size: 512, kind: .task, isOfProgram: false)
+      let array = heap.object(Self.array, size: Self.size, strong: 1, use: (131_000, 131_068))
+      let start = heap.address(array)
+      let words = [0, 0, 0, start, start + 32, 5, 15 << 1 | 1]
+      for offset: UInt32 in [256, 320] {
+        heap.link(
+          task, "async frame", array, strength: HeapFile.Strength.perhaps, offset: offset, neighbours: words)
+      }
+      if isNamedElsewhere {
+        heap.link(task, "async frame", array, strength: HeapFile.Strength.perhaps, offset: 400)
+      }
+      heap.global("App.task", holds: task)
+      return try findings(heap).filter { $0.kind == .sliceOfLargeBuffer }
+    }
+    // Two copies of one slice show what it does.
+    #expect(try found(isNamedElsewhere: false).map(\.usedBytes) == [80])
+    #expect(try found(isNamedElsewhere: true).isEmpty)
+  }
+
   @Test func slicesOfByteBuffers() throws {
     func finding(_ low: UInt64, _ high: UInt64) throws -> [HeapFinding] {
       var heap = HeapBuilder()

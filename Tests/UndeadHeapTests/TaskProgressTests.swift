@@ -49,6 +49,19 @@ import UndeadReport
     #expect(try sample.answers() == [.yes])
   }
 
+  /// What the counts explain, a stale word of a stack does not keep.
+  @Test func notByADoubtfulWord() throws {
+    for (strong, answer) in [(UInt32(1), TaskProgress.Answer.never), (2, .yes)] {
+      var sample = Sample()
+      let task = sample.task(.continuation)
+      let context = sample.heap.object("App.Waiters", strong: strong)
+      sample.heap.link(task, "operation", context, strength: HeapFile.Strength.raw)
+      sample.heap.link(context, "continuation", task, strength: HeapFile.Strength.raw)
+      sample.heap.hold(sample.heap.root(HeapFile.Root.stack, "main thread", thread: 1, isWeak: true), context)
+      #expect(try sample.answers() == [answer])
+    }
+  }
+
   /// A global variable may have a handle or a continuation: the task's count shows.
   @Test func notByAHandle() throws {
     for (strong, flags, answer) in [

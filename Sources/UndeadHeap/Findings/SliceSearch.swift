@@ -10,10 +10,10 @@ struct SliceSearch {
     /// What they show together.
     var elements: UInt64 = 0
     var count = 0
-    /// The same of those on stacks, where a word more or less is easily left over.
-    var onStacks: (elements: UInt64, count: Int) = (0, 0)
-    /// A word of a thread names the buffer, and is no slice.
-    var isNamedByThread = false
+    /// The same of those on stacks and in frames of tasks, where a word more or less is easily left over.
+    var onStacks: (elements: UInt64, count: Int, met: Set<[UInt64]>) = (0, 0, [])
+    /// A word that is no slice names the buffer, and may own it: of a thread, a frame, or memory of which nothing is known.
+    var isNamedElsewhere = false
   }
 
   /// A place, and what lies there.
@@ -46,12 +46,28 @@ struct SliceSearch {
       shown[key, default: 0] &+= key.storage == .array ? bytes(of: found.elements) : found.elements
     }
     return tally.entries.filter { $0.value.bytes >= limits.bytes }.map { key, entry in
-      HeapFindingDraft(
+      let container = places.name(Int(key.place))
+      // What the indices of an own collection count, its code says.
+      let condition = container.field.contains("[...].") ? ", if the collection's indices count these elements" : ""
+      return HeapFindingDraft(
         kind: .sliceOfLargeBuffer,
         title: "\(entry.objects == 1 ? "a large buffer is" : "large buffers are") kept by small slices",
         objects: entry.objects, bytes: entry.bytes, usedBytes: shown[key], block: entry.block,
-        container: places.name(Int(key.place)), advice: advice(key.storage))
+        container: container, suspended: suspended(entry.block, heap), advice: advice(key.storage) + condition)
     }
+  }
+
+  /// Where the task waits in whose frames a slice lies; none for other slices.
+  private static func suspended(_ buffer: Int, _ heap: LoadedHeap) -> Snapshot.Index {
+    var block = buffer
+    // The task itself, or further memory of it.
+    for _ in 0..<2 where heap.paths.edge[block] != HeapPaths.none {
+      guard heap.graph.place(Int(heap.paths.edge[block])).strength == HeapFile.Strength.perhaps || block != buffer
+      else { break }
+      block = Int(heap.paths.holder[block])
+      if let wait = heap.file.waits.first(where: { $0.shape == heap.graph.shapes[block] }) { return wait.stack }
+    }
+    return Snapshot.none
   }
 
   private static func advice(_ storage: HeapTypes.Storage) -> String {
@@ -76,9 +92,13 @@ struct SliceSearch {
   private func storage(of block: Int) -> HeapTypes.Storage? { heap.types.groups[heap.group(block)].storage }
 
   private mutating func readSlices() {
+    let isInFrame = heap.file.places.map { $0.strength == HeapFile.Strength.perhaps }
+    let isSlice = heap.file.places.map { heap.file.snapshot.strings[$0.label].contains("[...]") }
     for record in heap.graph.neighbours where record.count >= HeapFile.RootWords.count {
       let edge = Int(record.edge)
-      if read(heap.graph.words(around: record), of: Int(heap.graph.targets[edge]), isOnStack: false) {
+      let place = Int(heap.graph.places[edge])
+      let (words, target) = (heap.graph.words(around: record), Int(heap.graph.targets[edge]))
+      if read(words, of: target, isOnStack: isInFrame[place], isSlice: isSlice[place]) {
         understood.insert(edge)
       }
     }
@@ -91,17 +111,22 @@ struct SliceSearch {
   }
 
   /// True if the word in the middle is part of a slice.
-  private mutating func read(_ words: [UInt64], of buffer: Int, isOnStack: Bool) -> Bool {
+  ///
+  /// - Parameter isSlice: the type of the field says so: a `Slice` of a collection that begins with the reference.
+  private mutating func read(_ words: [UInt64], of buffer: Int, isOnStack: Bool, isSlice: Bool = false) -> Bool {
     guard let use = use(of: buffer), let storage = storage(of: buffer) else { return false }
     let address = heap.graph.addresses[buffer]
     guard words[3] & Self.addressMask == address else {
       // A slice of an array also has the address of the elements, behind that of their owner.
       return storage == .array && words[2] == address && words[3] == address + Self.header
     }
-    guard let elements = Self.elements(words, storage, use, address) else { return false }
+    let elements = isSlice ? Self.ofSlice(words, use) : Self.elements(words, storage, use, address)
+    guard let elements else { return false }
     var found = slices[buffer] ?? Slices()
     if isOnStack {
-      found.onStacks.elements &+= elements
+      // Copies of one slice show no more than it does.
+      let own = storage == .string ? words[...3] : storage == .data ? words[2...3] : words[3...]
+      if found.onStacks.met.insert(Array(own)).inserted { found.onStacks.elements &+= elements }
       found.onStacks.count += 1
     } else {
       found.elements &+= elements
@@ -157,6 +182,14 @@ struct SliceSearch {
     return end - start
   }
 
+  /// Slice: the index of the first element and the one behind the last, then the collection (Slice.swift). That of an own collection
+  /// may count other things than elements of its storage.
+  private static func ofSlice(_ words: [UInt64], _ use: HeapGraph.Use) -> UInt64? {
+    let (start, end) = (words[1], words[2])
+    guard start <= end, end <= use.used else { return nil }
+    return end - start
+  }
+
   /// ByteBuffer: what the instrument found by the names of its fields. A buffer that may be written from end to end is no slice.
   private static func ofByteBuffer(_ words: [UInt64], _ use: HeapGraph.Use) -> UInt64? {
     let (low, high) = (words[4], words[5])
@@ -167,16 +200,21 @@ struct SliceSearch {
   private mutating func removeBuffersWithOtherOwners() {
     guard !slices.isEmpty else { return }
     let graph = heap.graph
-    for edge in 0..<graph.targets.count where heap.ownership.owns[edge] {
+    for edge in 0..<graph.targets.count {
       let target = Int(graph.targets[edge])
-      if slices[target] != nil, !understood.contains(edge) { slices[target] = nil }
+      guard slices[target] != nil, !understood.contains(edge) else { continue }
+      switch graph.place(edge).strength {
+      case HeapFile.Strength.none, HeapFile.Strength.number: break
+      case HeapFile.Strength.perhaps: slices[target]?.isNamedElsewhere = true
+      default: if heap.ownership.owns[edge] { slices[target] = nil } else { slices[target]?.isNamedElsewhere = true }
+      }
     }
     for (number, edge) in graph.rootEdges.enumerated() where !understoodRoots.contains(number) {
       let buffer = Int(edge.target)
       guard slices[buffer] != nil else { continue }
       let isOfThread = graph.file.roots[Int(edge.root)].kind != HeapFile.Root.global
       if isOfThread {
-        slices[buffer]?.isNamedByThread = true
+        slices[buffer]?.isNamedElsewhere = true
       }
       // What a thread has may be what the slices on stacks account for.
       else if heap.ownership.rootOwns[number] {
@@ -191,7 +229,7 @@ struct SliceSearch {
       }
       guard Int(strong) > found.count else { continue }
       // Then those on stacks own it, if nothing else there may.
-      slices[buffer] = found.isNamedByThread ? nil : found
+      slices[buffer] = found.isNamedElsewhere ? nil : found
       slices[buffer]?.elements &+= found.onStacks.elements
     }
   }

@@ -41,6 +41,8 @@ package struct TaskProgress {
   /// By block: the task that waits and whose memory the block is; -1 for other blocks.
   private var waitingIn: [Int32] = []
   private let strengths: PlaceStrengths
+  /// Contexts of the closures that tasks run, which each task owns until it ends.
+  private var operations: Set<UInt32> = []
   private var open: [Int32] = []
 
   package init(_ heap: LoadedHeap) {
@@ -232,6 +234,7 @@ package struct TaskProgress {
     let (targets, places) = (graph.targets, graph.places)
     for block in 0..<graph.count {
       for edge in graph.edges(of: block) {
+        if strengths.isOperation(places[edge]), waiting(block) != nil { operations.insert(targets[edge]) }
         guard let task = waiting(Int(targets[edge])), strengths.keeps(places[edge]) else { continue }
         if isStructure(from: block, to: task) {
           if Int(owner[block]) != task { structure[task] += 1 }
@@ -268,6 +271,7 @@ package struct TaskProgress {
     // A task that waits is a root for those who look for owners, and none here.
     for edge in heap.graph.rootEdges where heap.file.roots[Int(edge.root)].kind != HeapFile.Root.task {
       let target = Int(edge.target)
+      guard !heap.file.roots[Int(edge.root)].isWeak || !isCounted(target) else { continue }
       meetInner(target, from: nil, by: .either, .yes)
       guard let task = waiting(target) else {
         reach(target)
@@ -282,6 +286,13 @@ package struct TaskProgress {
     for number in tasks.indices where !waits(number) && blocks[number] >= 0 {
       answers[number] = isLive[Int(blocks[number])] ? .yes : .never
     }
+  }
+
+  /// Counted references account for all owners: what else names the block may be stale.
+  private func isCounted(_ block: Int) -> Bool {
+    let count = heap.graph.strongCounts[block]
+    guard count != HeapGraph.unknownCount, waiting(block) == nil else { return false }
+    return heap.ownership.counted[block] + (operations.contains(UInt32(block)) ? 1 : 0) >= count
   }
 
   private func canBeCancelled(_ number: Int) -> Bool {
@@ -352,12 +363,18 @@ package struct TaskProgress {
 private struct PlaceStrengths {
   private let keeps: [Bool]
   private let counts: [Bool]
+  private let isOfOperation: [Bool]
 
   init(_ file: HeapFile) {
     keeps = file.places.map { $0.strength != HeapFile.Strength.none && $0.strength != HeapFile.Strength.number }
     counts = file.places.map { $0.strength == HeapFile.Strength.counted }
+    isOfOperation = file.places.map { place in
+      guard place.holder != Snapshot.none, place.strength == HeapFile.Strength.raw else { return false }
+      return file.snapshot.types[Int(place.holder)].kind == .task && file.snapshot.strings[place.label] == "operation"
+    }
   }
 
   func keeps(_ place: UInt32) -> Bool { keeps[Int(place)] }
+  func isOperation(_ place: UInt32) -> Bool { isOfOperation[Int(place)] }
   func counts(_ place: UInt32) -> Bool { counts[Int(place)] }
 }

@@ -7,6 +7,8 @@ package struct TaskReport: Codable, Sendable, Equatable {
     package var groups = 0
     /// Tasks that wait, and that nothing can resume.
     package var neverResumed = 0
+    /// Those of them that something still leads to, as a handle does: no leaks.
+    package var neverResumedReachable = 0
     /// Tasks that only the holder of a handle could end, by cancelling them.
     package var onlyCancelled = 0
     /// Tasks whose closures captured objects weakly, all of which are gone.

@@ -17,6 +17,7 @@ extension TaskReport {
     for entry in tally.entries {
       summary.tasks += entry.tasks
       summary.neverResumed += entry.lost
+      summary.neverResumedReachable += entry.lostReachable
       summary.onlyCancelled += entry.onlyCancelled
       summary.ownerGone += entry.ownerless
       if entry.key.state != .finished { summary.cancelled += entry.cancelled }
@@ -44,6 +45,7 @@ private struct TaskTally {
     var tasks = 0
     var bytes: UInt64 = 0
     var lost = 0
+    var lostReachable = 0
     var onlyCancelled = 0
     var ownerless = 0
     var cancelled = 0
@@ -63,7 +65,10 @@ private struct TaskTally {
       tasks += 1
       if key.role != .asyncLet { self.bytes &+= bytes }
       let canWait = key.state != .finished && key.state != .running && key.state != .queued
-      if canWait, key.answer == .never { lost += 1 }
+      if canWait, key.answer == .never {
+        lost += 1
+        if heap.graph.shape(block).has(HeapFile.Shape.reached) { lostReachable += 1 }
+      }
       if canWait, key.answer == .cancel { onlyCancelled += 1 }
       if key.owner != nil, key.state != .finished { ownerless += 1 }
       if task.status & TaskState.Flag.cancelled != 0 { cancelled += 1 }

@@ -29,7 +29,15 @@ package enum TaskText {
 
   static func summary(_ summary: TaskReport.Summary) -> String {
     var parts = [Quantity.of(summary.tasks, "task")]
-    if summary.neverResumed > 0 { parts.append("\(Quantity.grouped(summary.neverResumed)) never resumed") }
+    if summary.neverResumed > 0 {
+      let reachable = summary.neverResumedReachable
+      let which =
+        reachable == 0
+        ? ""
+        : reachable == summary.neverResumed
+          ? " (reachable, so no leaks)" : " (\(Quantity.grouped(reachable)) of them reachable, so no leaks)"
+      parts.append("\(Quantity.grouped(summary.neverResumed)) never resumed\(which)")
+    }
     if summary.onlyCancelled > 0 {
       parts.append("\(Quantity.grouped(summary.onlyCancelled)) that only cancel() can end")
     }

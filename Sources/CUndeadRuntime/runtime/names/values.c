@@ -70,6 +70,17 @@ static bool enter_mutex(descent *walk) {
   return true;
 }
 
+static bool is_int(const undead_field *field) {
+  return field->type && undead_descriptor_is(undead_type_descriptor(field->type), "Swift", "Int");
+}
+
+// Slice<Base>: two indices, then the collection, which begins with the word (Slice.swift). Readers of the label take the words in
+// front for the indices.
+static bool is_slice_of_word(const descent *walk, const undead_fields *fields) {
+  return fields->count == 3 && is_int(&fields->field[0]) && is_int(&fields->field[1])
+    && fields->field[2].offset == 2 * sizeof(intptr_t) && walk->value.offset == fields->field[2].offset;
+}
+
 static bool enter_struct(descent *walk) {
   uintptr_t descriptor = undead_type_descriptor(walk->value.type);
   const char *name = undead_descriptor_name(descriptor);
@@ -81,6 +92,8 @@ static bool enter_struct(descent *walk) {
     // Bits that look like a reference, or an address that nobody can release.
     if (!strcmp(name, "Double") || !strcmp(name, "ObjectIdentifier")) return leave_unused(walk);
     walk->silent = true;
+    bool is_slice = !strcmp(name, "Slice") && is_slice_of_word(walk, undead_fields_of(walk->value.type));
+    if (is_slice) undead_text_add(walk->label, "[...]");
     if (undead_descriptor_is(descriptor, "Synchronization", "Mutex")) return enter_mutex(walk);
     // Mutex<Value> keeps the value in raw storage, which has no field records.
     if (!strcmp(name, "_Cell")) {

@@ -99,9 +99,9 @@ static void visit_reference(void *context, const undead_reference *reference) {
     if (owner) block = owner;
   }
   locate(self, reference->at, &place);
-  // A Data keeps a tag in the word of its storage.
+  // A Data keeps a tag in the word of its storage. Frames of tasks have no layout.
   bool holds = strength == UNDEAD_STRENGTH_COUNTED || strength == UNDEAD_STRENGTH_RAW;
-  bool slices = holds && self->body->layout && !writer->only_tasks;
+  bool slices = !writer->only_tasks && ((holds && self->body->layout) || reference->at >= self->body->frames);
   const undead_layout *storage = slices ? undead_large_storage(writer->bodies, block) : NULL;
   if (storage) place.flags |= UNDEAD_PLACE_NEIGHBOURS;
   uint32_t known = undead_graph_place_known(&writer->tables, &place);

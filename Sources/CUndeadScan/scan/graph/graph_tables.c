@@ -138,9 +138,10 @@ static bool read_block(const void *context, uintptr_t address, uintptr_t words[2
   return true;
 }
 
-static uint32_t frames_of_task(const undead_bodies *bodies, uintptr_t block, uintptr_t frames[TASK_FRAMES]) {
-  undead_interval last = {block, block + undead_heap_block_size(bodies->heap, block)};
-  return undead_async_frames(block, read_block, &(frame_reader){bodies->heap, &last}, frames, TASK_FRAMES);
+// That of an `async let` begins inside of a block.
+static uint32_t frames_of_task(const undead_bodies *bodies, uintptr_t task, size_t size, uintptr_t frames[TASK_FRAMES]) {
+  undead_interval last = {task, task + size};
+  return undead_async_frames(task, read_block, &(frame_reader){bodies->heap, &last}, frames, TASK_FRAMES);
 }
 
 static uint32_t status_of_task(uintptr_t block) { return *(const uint32_t *)(block + ABI_TASK_STATUS) >> ABI_TASK_STATUS_SHIFT; }
@@ -151,7 +152,7 @@ static uint64_t key_of(undead_bodies *bodies, uintptr_t block, size_t size, unde
   if (kind == UNDEAD_KIND_ERROR) return word_at(block + ABI_ERROR_TYPE);
   if (kind == UNDEAD_KIND_TASK) {
     uintptr_t frames[TASK_FRAMES];
-    return undead_hash(frames, frames_of_task(bodies, block, frames) * sizeof *frames, status_of_task(block)) >> 8;
+    return undead_hash(frames, frames_of_task(bodies, block, size, frames) * sizeof *frames, status_of_task(block)) >> 8;
   }
   const undead_layout *layout = kind == UNDEAD_KIND_CLASS ? undead_body_layout(bodies, word_at(block)) : NULL;
   if (!layout || layout->category != UNDEAD_CATEGORY_CF || size < ABI_CF_INFO + 8) return 0;
@@ -169,7 +170,7 @@ static void note_frames(undead_graph *graph, const undead_bodies *bodies, undead
   if (UNDEAD_GRAPH_FRAMES - graph->frame_count < TASK_FRAMES) return;
   type->status = status_of_task(type->sample);
   type->first_frame = graph->frame_count;
-  type->frame_count = frames_of_task(bodies, type->sample, graph->frames + graph->frame_count);
+  type->frame_count = frames_of_task(bodies, type->sample, type->sample_size, graph->frames + graph->frame_count);
   graph->frame_count += type->frame_count;
 }
 

@@ -80,7 +80,7 @@ static void note_children(undead_graph_writer *writer, uintptr_t task, uintptr_t
     if (!known) return;
     // One with a block of its own is visited as such.
     if (undead_heap_starts(writer->heap, child)) continue;
-    uint32_t type = undead_graph_type_of(&writer->tables, writer->bodies, child, ABI_TASK_MOST_BYTES, UNDEAD_KIND_TASK);
+    uint32_t type = undead_graph_type_of(&writer->tables, writer->bodies, child, ABI_TASK_GROUP + 8, UNDEAD_KIND_TASK);
     note(writer, child, type, depth + 1);
   }
 }
