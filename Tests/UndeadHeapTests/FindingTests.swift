@@ -167,7 +167,7 @@ import UndeadReport
       let task = heap.object("Task", size: 512, kind: .task, isOfProgram: false)
       let array = heap.object(Self.array, size: Self.size, strong: 1, use: (131_000, 131_068))
       let start = heap.address(array)
-      let words = [0, 0, 0, start, start + 32, 5, 15 << 1 | 1]
+      let words: [UInt64] = [0, 0, 0, start, start + 32, 5, 15 << 1 | 1]
       for offset: UInt32 in [256, 320] {
         heap.link(
           task, "async frame", array, strength: HeapFile.Strength.perhaps, offset: offset, neighbours: words)
