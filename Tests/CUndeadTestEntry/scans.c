@@ -51,10 +51,10 @@ static void *run(void *context) {
   test_scan *scan = context;
   undead_thread.ignored++;
   undead_modules_refresh();
-  // One at a time, as all that look at the process do (session/check).
+  // One at a time, as all that look at the process do (session/check); where the instrument stands aside, nobody else does.
   undead_check *turn = undead_check_claim();
   undead_descriptors_keep();
-  undead_scan_result *result = turn ? undead_scan(&scan->options) : NULL;
+  undead_scan_result *result = undead_scan(&scan->options);
   undead_descriptors_drop();
   if (turn) undead_check_release(turn);
   if (result) count(result, scan->counts);

@@ -94,13 +94,18 @@ enum ZombieProgram {
     try run(build, ways, settings: settings)
   }
 
-  static func run(_ build: Build, _ ways: [String], settings: [String: String]) throws -> Run {
+  static func run(
+    _ build: Build, _ ways: [String], settings: [String: String], in group: ControlGroup? = nil
+  ) throws -> Run {
     let session = try TemporaryDirectory()
     let given = [
       "LD_PRELOAD": try BuildProducts.preloadLibrary(), "UNDEAD_SESSION": session.path, "UNDEAD_ZOMBIES": "1",
       "SWIFT_BACKTRACE": "enable=no",
     ]
-    let outcome = try Recorder.run(try executable(build), ways, environment: given.merging(settings) { $1 })
+    let program = try executable(build)
+    let arguments = group.map { ["-c", $0.command, program] + ways } ?? ways
+    let outcome = try Recorder.run(
+      group == nil ? program : "/bin/sh", arguments, environment: given.merging(settings) { $1 })
     let files = try FileManager.default.contentsOfDirectory(at: session.url, includingPropertiesForKeys: nil)
     let logs = try files.filter { $0.pathExtension == "zombies" }.compactMap { ZombieLog(try Data(contentsOf: $0)) }
     return Run(

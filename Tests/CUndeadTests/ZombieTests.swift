@@ -127,6 +127,13 @@
       #expect(run.text == "---kkk 3\n----kk\n------ 0 false\n")
     }
 
+    /// Their budget of 64 MB is more than the whole program may have; its group lies below the root, as a service of systemd does.
+    @Test(arguments: ["1", "guard"]) func theDeadKeepToTheLimitOfTheControlGroup(_ zombies: String) throws {
+      guard let group = ControlGroup(bytes: 60 << 20) else { return }
+      let run = try ZombieProgram.run(.release, ["many-dead"], settings: ["UNDEAD_ZOMBIES": zombies], in: group)
+      #expect(run.exit == 0, "\(run.signal ?? 0)")
+    }
+
     @Test func stoppingFreesEverything() throws {
       let run = try Program.run(.debug, "stop", settings: Self.only)
       #expect(run.text == "false 0 0 true\ntrue\n")

@@ -74,13 +74,15 @@ undead_check *undead_check_try_claim(void) {
 }
 
 undead_check *undead_check_claim(void) {
-  for (;;) {
+  // Once the instrument stands aside none begins any more.
+  while (!undead_session_has_left()) {
     undead_check *check = undead_check_try_claim();
     if (check) return check;
     uint32_t now = __atomic_load_n(&phase, __ATOMIC_ACQUIRE);
     if (now == IDLE) sched_yield();   // a fork is under way
     else if (!wait_while(now, now)) return NULL;
   }
+  return NULL;
 }
 
 bool undead_check_end_with(int signal) {

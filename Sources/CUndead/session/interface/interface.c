@@ -29,7 +29,8 @@ static undead_check *claim(char *message, size_t message_size) {
   if (message) undead_text_copy(message, message_size, undead_inactive_reason());
   if (!undead_is_active()) return NULL;
   undead_check *check = undead_check_claim();
-  if (!check && message) undead_text_copy(message, message_size, "an earlier snapshot did not come to an end");
+  if (!check && message)
+    undead_text_copy(message, message_size, undead_is_active() ? "an earlier snapshot did not come to an end" : undead_inactive_reason());
   return check;
 }
 

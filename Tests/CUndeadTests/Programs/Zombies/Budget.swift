@@ -14,6 +14,9 @@ func manage(_ way: String) -> Bool {
     print(marks(objects))
     resize(0, 0)
     print(marks(objects), counters().kept, isKept(dead { Animal() }))
+  case "many-dead":
+    // More than 100 MB of them.
+    for _ in 0..<1_000_000 { keep(dead { Animal() }) }
   case "stop":
     let objects = (0..<100).map { _ in dead { Animal() } }
     library("undead_zombies_stop", as: (@convention(c) () -> Void).self)()
