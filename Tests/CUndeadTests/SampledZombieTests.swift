@@ -42,12 +42,6 @@
       #expect(use.kind == "overflow" ? zombie.deathTime == 0 : zombie.deathTime > 0 && zombie.deallocation.count > 1)
     }
 
-    @Test func aPageThatIsTakenAndGivenMeanwhileEndsNoProgram() throws {
-      let run = try Self.run("reused-at-once")
-      #expect(run.exit == 0, "\(run.signal): \(run.text)")
-      #expect(!run.findings.isEmpty && run.findings.allSatisfy { $0.kind == "field" })
-    }
-
     @Test func largeBlocksHaveSlotsOfTheirOwn() throws {
       let run = try Self.run("large-blocks")
       #expect(run.exit == 0 && run.text == "4096\n65536\n1048576\n", "\(run.text)")

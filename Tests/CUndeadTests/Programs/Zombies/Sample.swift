@@ -28,7 +28,6 @@ func sample(_ way: String) -> Bool {
       if first < 0 { first = status } else if status != first { differ = true }
     }
     print(differ)
-  case "reused-at-once": touchWhatIsReused()
   case "long-lived": living = (0..<500).map { _ in Unmanaged.passRetained(Animal()) }
   case "again":
     for _ in 0..<10_000 { keep(ask(dead { Point() }) { $0.y }) }
@@ -36,26 +35,6 @@ func sample(_ way: String) -> Bool {
   }
   return true
 }
-
-/// A thread reads memory that another one frees, and has again a moment later, many times: what is open now was closed when it was
-/// touched, and the other way round.
-func touchWhatIsReused() {
-  let ended = DispatchSemaphore(value: 0)
-  Thread {
-    while goesOn { keep(last?.pointee) }
-    ended.signal()
-  }.start()
-  for number in 0..<30_000 {
-    let memory = UnsafeMutablePointer<Int>.allocate(capacity: 1)
-    memory.initialize(to: number)
-    last = memory
-    memory.deallocate()
-  }
-  goesOn = false
-  ended.wait()
-}
-nonisolated(unsafe) private var last: UnsafeMutablePointer<Int>?
-nonisolated(unsafe) private var goesOn = true
 
 /// A point is freed on another thread, which has ended before it is used, or not.
 func freeElsewhere(andEnd ends: Bool) {
