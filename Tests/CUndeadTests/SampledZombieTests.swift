@@ -42,6 +42,14 @@
       #expect(use.kind == "overflow" ? zombie.deathTime == 0 : zombie.deathTime > 0 && zombie.deallocation.count > 1)
     }
 
+    /// The runtime ends the program; of an object that was not chosen nobody knows where it was made.
+    @Test(arguments: [1, 1 << 30]) func anObjectThatEscapesFromItsDeinitIsReported(_ rate: Int) throws {
+      let run = try Self.run("escape", oneIn: rate)
+      #expect(run.signal == SIGABRT && run.findings.map(\.kind) == ["escape"], "\(run.text)")
+      #expect(run.findings.allSatisfy { $0.type == "App.Ghost" && $0.access.count > 1 })
+      #expect(run.findings.allSatisfy { $0.allocation.isEmpty == (rate != 1) })
+    }
+
     @Test func largeBlocksHaveSlotsOfTheirOwn() throws {
       let run = try Self.run("large-blocks")
       #expect(run.exit == 0 && run.text == "4096\n65536\n1048576\n", "\(run.text)")

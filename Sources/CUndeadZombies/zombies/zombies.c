@@ -12,6 +12,7 @@
 #include "zombies/kept/death.h"
 #include "zombies/fault.h"
 #include "zombies/catch/stubs_x86_64.h"
+#include "zombies/catch/escape.h"
 #include "zombies/catch/watching_x86_64.h"
 #include "zombies/functions/functions.h"
 #include "zombies/kept/chosen.h"
@@ -104,6 +105,7 @@ static bool start_sampled_locked(const undead_zombie_options *options) {
   if (!undead_zombies.active) {
     undead_zombies.sample = options->sample;
     undead_fault_handlers_install();
+    undead_swift_functions_watch(&undead_watching_escapes);
     undead_swift_functions_step_aside();
     undead_zombies.active = true;
     undead_chosen_begin(options->sample, !undead_type_list_is_empty(UNDEAD_LIST_GUARD));

@@ -34,7 +34,8 @@ extension LeakReport.Frame: CustomStringConvertible {
 extension Finding {
   /// "retain cycle of App.Owner (3 objects, 96 bytes), allocated in App.run() at Main.swift:7".
   fileprivate var line: String {
-    let place = (site(.used) ?? site(.allocated))?.frame.map { "\(kind == .zombie ? "used" : "allocated") in \($0)" }
+    let site = site(.used) ?? site(.freed) ?? site(.allocated)
+    let place = site.flatMap { site in site.frame.map { "\(site.role.label) in \($0)" } }
     return TextLine(
       ([heading + (size.map { " (\($0))" } ?? "")] + [place].compactMap(\.self)).joined(separator: ", ")
     ).plain

@@ -5,7 +5,7 @@ extension UndeadDebugService {
   /// `/debug/undead/growth?since=MARK`: what was born after a mark and is still there.
   func growth(since mark: String, _ request: Request) async throws -> Response {
     let format: AnswerFormat = try request.choice("format", .text)
-    guard format != .html else { throw BadQuery("format=html: what was born after a mark is told as text or json") }
+    guard format != .html else { throw BadQuery("format=html: what was allocated after a mark comes as text or json") }
     let top = try request.number("top") ?? 20
     let sites = try await sites()
     guard let born = BornSince(sites, mark: mark) else {

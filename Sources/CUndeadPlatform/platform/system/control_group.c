@@ -21,19 +21,20 @@ static uint64_t least(const char *mount, char *path, const char *file) {
   }
 }
 
-// A line is "4:memory:/path", or "0::/path" in the second version.
+// A line is "4:memory:/path", with "cpu,memory" where they are mounted together, or "0::/path" in the second version.
 uint64_t undead_group_memory_limit(void) {
   char text[LONGEST], root[1] = {0};
   long length = undead_read_text("/proc/self/cgroup", text, sizeof text);
   // In a container its own group may be mounted as the root, whatever its path is called.
-  uint64_t result = least("/sys/fs/cgroup", root, "memory.max"), first = least("/sys/fs/cgroup/memory", root, "memory.limit_in_bytes");
+  uint64_t result = least("/sys/fs/cgroup", root, "memory.max");
+  uint64_t first = least("/sys/fs/cgroup/memory", root, "memory.limit_in_bytes");
   if (first < result) result = first;
   char *rest = length > 0 ? text : NULL, *line;
   while ((line = strsep(&rest, "\n"))) {
-    char *path = strstr(line, ":/");
+    char *path = strstr(line, ":/"), *controller = strstr(line, "memory");
     uint64_t limit = UINT64_MAX;
     if (path && !strncmp(line, "0::", 3)) limit = least("/sys/fs/cgroup", path + 1, "memory.max");
-    else if (path && strstr(line, ":memory:")) limit = least("/sys/fs/cgroup/memory", path + 1, "memory.limit_in_bytes");
+    else if (path && controller && controller < path) limit = least("/sys/fs/cgroup/memory", path + 1, "memory.limit_in_bytes");
     if (limit < result) result = limit;
   }
   return result;

@@ -147,10 +147,6 @@ static bool is_race(const undead_fenced_slot *slot) {
 
 // MARK: Reports
 
-static uint32_t keep_frames(const undead_fenced_frames *frames) {
-  return frames->count ? undead_backtrace_keep(frames->indices, frames->count) : UNDEAD_BACKTRACE_NONE;
-}
-
 typedef struct {
   undead_frame place;    // its address is looked up at the byte before it
   const uint8_t *code;   // the instruction; NULL: a call of the system
@@ -174,8 +170,8 @@ static void report_fenced(uintptr_t address, const undead_fenced_access *access,
       .class = slot->isa ? undead_zombie_class_of(slot->isa) : NULL,
       .size = slot->size,
       .death = slot->death,
-      .allocation = keep_frames(&slot->allocation),
-      .deallocation = keep_frames(&slot->deallocation),
+      .allocation = undead_chosen_keep(&slot->allocation),
+      .deallocation = undead_chosen_keep(&slot->deallocation),
       .thread = slot->killer.place,
   };
   undead_zombie_use use = {

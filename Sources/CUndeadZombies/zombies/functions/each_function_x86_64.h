@@ -19,7 +19,7 @@
 
 _Static_assert(UNDEAD_SWIFT_RETAIN == 3 && UNDEAD_SWIFT_RELEASE == 11 && UNDEAD_SWIFT_UNOWNED_RETAIN_STRONG == 19 &&
                    UNDEAD_SWIFT_FUNCTION_COUNT == 28,
-               "where the groups begin, as the assembler is told");
+               "where the groups begin, as the assembler has it");
 
 // r11 is the function's index. Arguments are kept around the call.
 #define UNDEAD_KEEP_ARGUMENTS \

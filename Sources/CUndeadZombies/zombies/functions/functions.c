@@ -78,7 +78,7 @@ void undead_swift_functions_step_aside(void) {
   for (size_t i = 0; i < UNDEAD_SWIFT_FUNCTION_COUNT; i++) {
     uintptr_t entry = (uintptr_t)undead_swift_entries[i];
     if ((uintptr_t)undead_symbol(RTLD_DEFAULT, names[i]) != entry || !resolve((uint32_t)i)) continue;
-    imports[import_count++] = (undead_import){names[i], entry, undead_swift_real[i]};
+    imports[import_count++] = (undead_import){names[i], entry, set_target((uint32_t)i)};
   }
   if (import_count) dl_iterate_phdr(change_imports, NULL);
   undead_thread.ignored--;

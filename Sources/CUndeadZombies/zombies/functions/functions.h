@@ -46,14 +46,14 @@ extern uintptr_t undead_swift_target[UNDEAD_SWIFT_FUNCTION_COUNT];
 // Versions that watch for zombies (catch/watching_x86_64.c), by the index of the function; 0: there is none.
 typedef struct {
   const uintptr_t *normally, *closely;
-  void (*each_release)(void *object, uint32_t count);   // in place of the one for swift_release_n
+  void (*each_release)(void *object, uint32_t count);   // in place of the one for swift_release_n; NULL: nothing is
 } undead_watching_functions;
 
 // Finds the runtime's functions now, while that is safe. False if they cannot be reached: no Swift runtime, or one that
 // is linked statically, whose functions are not ours to replace.
 bool undead_swift_functions_find(void);
 
-// Nobody watches, so the images that are loaded now call the runtime's functions, and ours cost no jump, until somebody does.
+// The images that are loaded now call the runtime's functions, or those that watch, without a jump of ours, until others watch.
 void undead_swift_functions_step_aside(void);
 
 // Lets our definitions watch for zombies, or not (NULL).

@@ -66,6 +66,10 @@ static void copy_frames(void *context, const uint32_t *indices, uint32_t count) 
   for (uint32_t i = 0; i < frames->count; i++) frames->indices[i] = indices[i];
 }
 
+uint32_t undead_chosen_keep(const undead_fenced_frames *frames) {
+  return frames->count ? undead_backtrace_keep(frames->indices, frames->count) : UNDEAD_BACKTRACE_NONE;
+}
+
 static int64_t nanoseconds(void) { return (int64_t)undead_nanoseconds(CLOCK_MONOTONIC_COARSE); }
 static int64_t seconds(void) { return nanoseconds() / SECOND + 1; }   // never 0
 

@@ -13,6 +13,8 @@ void undead_chosen_after_fork_in_child(void);
 // A block like this one was used after its death: from now on, and for a while, all that are made at the same place come to the
 // pool. Async-signal-safe.
 void undead_chosen_watch(const undead_fenced_slot *slot);
+// A backtrace of the pool among those that are kept for good.
+uint32_t undead_chosen_keep(const undead_fenced_frames *frames);
 // The calling thread, as far as it shows an order. Async-signal-safe.
 undead_fenced_actor undead_chosen_actor(void);
 

@@ -253,6 +253,14 @@ void undead_fenced_release(uintptr_t block) {
   undead_lock_release(&lock);
 }
 
+bool undead_fenced_find(uintptr_t block, undead_fenced_slot *copy) {
+  if (!undead_fenced_holds(block) || !undead_lock_take(&lock)) return false;
+  const undead_fenced_slot *slot = living(block);
+  if (slot) *copy = *slot;
+  undead_lock_release(&lock);
+  return slot != NULL;
+}
+
 void undead_fenced_each(void (*see)(uintptr_t block)) {
   for (const slot_row *row = rows; row < rows + ROWS && row->low; row++)
     for (const undead_fenced_slot *slot = row->slots; slot < row->slots + row->slot_count; slot++)

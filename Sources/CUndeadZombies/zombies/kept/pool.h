@@ -60,6 +60,9 @@ bool undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_acto
 // The same where nobody looks for zombies any more.
 void undead_fenced_release(uintptr_t block);
 
+// A copy of what is known of a living block; false for others.
+bool undead_fenced_find(uintptr_t block, undead_fenced_slot *copy);
+
 // Calls `see` for each living block, without the lock: in a copy of a process.
 void undead_fenced_each(void (*see)(uintptr_t block));
 

@@ -17,6 +17,7 @@ func useObject(_ way: String) -> Bool {
   case "actor": wait { keep(await dead { Counter() }.takeUnretainedValue().next()) }
   case "release": dead { Dog() }.release()
   case "retain": keep(dead { Dog() }.retain())
+  case "escape": keep(dead { Ghost() })
   case "cast": print(ask(dead { Dog() as Animal }) { ($0 as? Dog) == nil ? 0 : 1 })
   case "closure": print(callDeadClosure())
   case "unowned":

@@ -5,6 +5,13 @@ class Animal {
   func speak() -> Int { legs }
   class func kingdom() -> Int { 1 }
 }
+nonisolated(unsafe) var escaped: AnyObject?
+final class Ghost {
+  let weight = 21
+  deinit { letOut(self) }
+}
+// The optimiser would store it without a reference.
+@inline(never) @_optimize(none) func letOut(_ object: AnyObject) { escaped = object }
 class Dog: Animal {
   var friends = [1, 2, 3]
   var name = "a name that does not fit into a small string"

@@ -5,7 +5,7 @@ import Observation
 
 @inline(never) @_optimize(none) func use(_ object: AnyObject) {}
 
-// A group that is entered and never left: its notification waits for ever and captures the owner of the group.
+// A group that is entered and never left: its notification never comes, and captures the owner of the group.
 // EXPECT leak|suspect types=App.Loader count=4
 final class Loader {
   let group = DispatchGroup()
@@ -92,7 +92,7 @@ final class Step: Operation, @unchecked Sendable {
 }
 for _ in 0..<3 { prepareStep() }
 
-// Operations that wait for ever in a queue that nobody but their blocks' owner holds.
+// Operations that wait without end in a queue that nobody but their blocks' owner holds.
 // EXPECT leak kind=retainCycle types=App.Waiter fields=operation count=2
 // EXPECT leak kind=retainCycle types=App.Suspended fields=queue count=2
 final class Waiter {

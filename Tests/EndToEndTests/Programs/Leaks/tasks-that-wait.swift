@@ -1,4 +1,4 @@
-// Tasks that wait for ever, with what they hold.
+// Tasks that wait without end, with what they hold.
 // FLAGS -parse-as-library
 // HEADER ../Support/waiting.h
 @inline(never) @_optimize(none) func drop(_ continuation: UnsafeContinuation<Int, Never>) {}
@@ -74,7 +74,7 @@ final class Gate: @unchecked Sendable {
   Task.detached { await gate.pass() }
 }
 
-// An actor keeps a task that waits for ever in one of the actor's own methods.
+// An actor keeps a task that waits without end in one of the actor's own methods.
 // EXPECT leak kind=retainCycle types=App.Mailbox fields=reader count=5
 actor Mailbox {
   private var waiting: [CheckedContinuation<String, Never>] = []
@@ -119,7 +119,7 @@ final class Subscriber: @unchecked Sendable {
   subscriber.send(3)
 }
 
-// A task polls for ever and captures self, which stores the task: held only by a sleeping task.
+// A task polls without end and captures self, which stores the task: held only by a sleeping task.
 // EXPECT suspect kind=heldByTask types=App.Poller count=3
 final class Poller: @unchecked Sendable {
   var polls = 0
