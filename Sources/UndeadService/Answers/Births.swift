@@ -5,7 +5,9 @@ extension UndeadDebugService {
   /// `/debug/undead/growth?since=MARK`: what was born after a mark and is still there.
   func growth(since mark: String, _ request: Request) async throws -> Response {
     let format: AnswerFormat = try request.choice("format", .text)
-    guard format != .html else { throw BadQuery("format=html: what was allocated after a mark comes as text or json") }
+    guard format != .html else {
+      throw BadQuery("format=html: what was allocated after a mark comes as text or json, so give one of these")
+    }
     let top = try request.number("top") ?? 20
     let sites = try await sites()
     guard let born = BornSince(sites, mark: mark) else {
