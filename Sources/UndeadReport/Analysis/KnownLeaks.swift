@@ -51,12 +51,17 @@ package enum KnownLeaks {
   ///
   /// - Parameter symbols: the functions, innermost first, as the linker knows them.
   package static func reason(ofOwnBlocksMadeIn symbols: [String]) -> String? {
-    guard symbols.contains("swift_reportError"), symbols.contains(where: { $0.contains("ContinuationCanary") }) else {
-      return nil
+    if symbols.contains("swift_reportError"), symbols.contains(where: { $0.contains("ContinuationCanary") }) {
+      return
+        "for each continuation that is dropped, Swift's runtime keeps a copy of all its messages so far: "
+        + "resume each continuation exactly once"
     }
-    return
-      "for each continuation that is dropped, Swift's runtime keeps a copy of all its messages so far: resume each "
-      + "continuation exactly once"
+    if symbols.contains(where: { $0.contains("readBytesFromFile") }) {
+      return
+        "Foundation on Linux loses its buffer when a file of unknown size is empty, as some below /proc are: "
+        + "read it with FileHandle"
+    }
+    return nil
   }
 
   /// Why the program cannot help a leak; nil if it can.

@@ -254,7 +254,9 @@ static void body_of_memory(const undead_bodies *bodies, uintptr_t block, size_t 
   } else if (end) {
     body->high = end < body->high ? end : body->high;
   } else if (bodies->stale->cached_count && undead_stale_is_cached(bodies->stale, block)) {
-    body->high = body->low;
+    // The newest one leads to all the others, and to nothing else.
+    body->low = block + ABI_CONTINUATION_NEXT;
+    body->high = body->low + sizeof(uintptr_t);
   } else if (undead_stale_looks_like_continuation(block, size)
              && (is_handler(bodies, block) || undead_stale_is_continuation(bodies->stale, bodies->heap, block))) {
     undead_continuation_words words = undead_stale_continuation_words(block);

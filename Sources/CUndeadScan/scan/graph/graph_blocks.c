@@ -126,21 +126,6 @@ static void add_side_table(walk *self) {
   if (!add_edge(self, undead_graph_place_of(&self->writer.tables, place), table, 0, NULL)) self->writer.tables.full = true;
 }
 
-// libdispatch keeps used continuations for the thread: the newest one leads to all the others.
-static void add_cached(walk *self) {
-  const undead_heap *heap = self->writer.heap;
-  uintptr_t next = word_at(self->block + ABI_CONTINUATION_NEXT);
-  if (!next || !undead_heap_starts(heap, next)) return;
-  undead_graph_place place = {.type = self->type, .target_type = UINT32_MAX, .offset = ABI_CONTINUATION_NEXT,
-                              .sample_offset = ABI_CONTINUATION_NEXT, .strength = UNDEAD_STRENGTH_RAW};
-  if (!add_edge(self, undead_graph_place_of(&self->writer.tables, place), next, 0, NULL)) self->writer.tables.full = true;
-}
-
-static bool is_cached(const walk *self) {
-  const undead_stale *stale = self->writer.bodies->stale;
-  return stale->cached_count && undead_stale_is_cached(stale, self->block);
-}
-
 static void write_neighbours(walk *self, const listed_edge *edge) {
   undead_stream *stream = &self->writer.stream;
   uint64_t words[UNDEAD_SLICE_WORDS];
@@ -170,7 +155,7 @@ typedef struct {
 static bool is_reached(const walk *self, uint32_t word) {
   if (self->kind == UNDEAD_KIND_SIDE_TABLE)
     word |= *undead_heap_word(self->writer.heap, undead_side_table_owner(self->writer.heap, self->block, self->size));
-  return word & UNDEAD_WORD_MARK || is_cached(self);
+  return word & UNDEAD_WORD_MARK;
 }
 
 static description describe(walk *self, uint32_t word) {
@@ -286,7 +271,6 @@ static bool visit_block(void *context, uintptr_t block, uint32_t *word) {
   bool counted = self->kind != UNDEAD_KIND_OTHER && self->kind != UNDEAD_KIND_SIDE_TABLE;
   self->dying = counted && undead_is_deiniting(writer->heap, block);
   if (counted) add_side_table(self);
-  if (is_cached(self)) add_cached(self);
   if (!walk_references(self, &body)) return false;
   write_block(self, *word, self->before, self->rank++);
   self->before = block;

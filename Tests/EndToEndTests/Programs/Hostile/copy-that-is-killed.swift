@@ -16,8 +16,8 @@ nonisolated(unsafe) var last: pid_t = 0
 func children(of process: String) -> [String] {
   let threads = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/task")) ?? []
   return threads.flatMap { thread in
-    ((try? String(contentsOfFile: "/proc/\(process)/task/\(thread)/children", encoding: .utf8)) ?? "")
-      .split(separator: " ").map(String.init)
+    let file = FileHandle(forReadingAtPath: "/proc/\(process)/task/\(thread)/children")
+    return String(decoding: (try? file?.readToEnd()) ?? Data(), as: UTF8.self).split(separator: " ").map(String.init)
   }
 }
 var thread = pthread_t()
