@@ -5,15 +5,16 @@ import Testing
 @Suite struct NoteFoldingTests {
   @Test func processesOfOneKindAreOneNote() {
     let killed = (0..<77).map {
-      "process \(100 + $0) (tool --n=\($0) (x)) was not checked: it was killed or ended without its exit handlers"
+      "process \(100 + $0) (tool --n=\($0) (x)) was not checked: it was killed, or ended neither by exit "
+        + "nor by a return from main"
     }
     let running = (1...3).map { "process \($0) still runs and was not checked" }
     let notes = NoteFolding.folded(["first"] + killed.dropLast() + running + ["other"] + killed.suffix(1))
     #expect(
       notes == [
         "first",
-        "77 processes were not checked: they were killed or ended without their exit handlers (100 (tool --n=0 (x)), "
-          + "101 (tool --n=1 (x)), 102 (tool --n=2 (x)) and 74 more)",
+        "77 processes were not checked: they were killed, or ended neither by exit nor by a return from main "
+          + "(100 (tool --n=0 (x)), 101 (tool --n=1 (x)), 102 (tool --n=2 (x)) and 74 more)",
         "3 processes still run and were not checked (1, 2, 3)", "other",
       ])
   }

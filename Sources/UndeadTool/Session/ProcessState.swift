@@ -63,7 +63,7 @@ struct ProcessState: Equatable {
     arguments = text(2176, 1024)
   }
 
-  /// True if the process, once it has ended, was killed or crashed before its exit handlers could make the check.
+  /// True if the process, once it has ended, was killed or crashed before the check could be made.
   var wasKilled: Bool { stage == .loaded || stage == .recording || stage == .scanning }
 
   /// True if it ended in a way that allows no check.

@@ -98,7 +98,7 @@ struct SessionOutcome: Equatable {
       return "the program ended by _exit or quick_exit, which skip the check at exit; let it end by exit, "
         + "or take a snapshot while it runs ('undead leaks PID')"
     default:
-      return "the program ended without its exit handlers, which make the check"
+      return "the program ended neither by exit nor by a return from main, at which the check is made"
     }
   }
 
@@ -110,7 +110,7 @@ struct SessionOutcome: Equatable {
     case .stoodAside, .snapshotFailed: return "\(name) was not checked: \(state.message)"
     case .exitedWithoutCheck: return "\(name) was not checked: it ended by _exit or quick_exit"
     case .aboutToExec: return "\(name) was not checked: it replaced itself by a program without the instrument"
-    default: return "\(name) was not checked: it was killed or ended without its exit handlers"
+    default: return "\(name) was not checked: it was killed, or ended neither by exit nor by a return from main"
     }
   }
 }

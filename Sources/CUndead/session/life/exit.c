@@ -23,24 +23,12 @@
 
 extern int __cxa_atexit(void (*handler)(void *), void *argument, void *library);
 
-// Where threads called exit(). Not in thread-local storage, which is a root: the registers would keep alive what nothing else does.
-enum { EXIT_CALLS = 16 };
-static struct {
-  int32_t thread;   // 0: free
-  undead_call_site site;
-} exit_calls[EXIT_CALLS];
-
-undead_call_site undead_main_call;
-
 enum { ALIVE, CHECKING, CHECKED };   // stages (undead_exit_stage)
 
-static int32_t calling_thread;            // the first that called exit(), 0: none yet
-static int32_t ending_thread;             // the one that makes the check, likewise
-static undead_check *check_under_way;     // its check
+static int32_t ending_thread;           // the first that ends the program, which makes the check; 0: none yet
+static undead_check *check_under_way;   // its check
 
 void undead_exit_reset(void) {
-  memset(exit_calls, 0, sizeof exit_calls);
-  __atomic_store_n(&calling_thread, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&ending_thread, 0, __ATOMIC_RELEASE);
   __atomic_store_n(&undead_exit_stage, ALIVE, __ATOMIC_RELEASE);
 }
@@ -50,37 +38,11 @@ static void set_stage(uint32_t value) {
   syscall(SYS_futex, &undead_exit_stage, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 
-static undead_call_site *exit_call_of(int32_t thread) {
-  for (int i = 0; i < EXIT_CALLS; i++)
-    if (__atomic_load_n(&exit_calls[i].thread, __ATOMIC_ACQUIRE) == thread) return &exit_calls[i].site;
-  return NULL;
-}
-
-// The first call counts: a handler that exit() calls may call it again. Of threads without a place nothing is known.
-static void note_exit_call(int32_t thread, const undead_call_site *site) {
-  if (exit_call_of(thread)) return;
-  for (int i = 0; i < EXIT_CALLS; i++) {
-    int32_t nobody = 0;
-    if (!__atomic_compare_exchange_n(&exit_calls[i].thread, &nobody, -1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) continue;
-    exit_calls[i].site = *site;
-    __atomic_store_n(&exit_calls[i].thread, thread, __ATOMIC_RELEASE);
-    return;
-  }
-}
-
-// Main has returned if the slot of its return address holds another one: that of the call of exit() that followed.
-static bool main_has_returned(void) {
-  if (undead_main_call.sp == 0 || syscall(SYS_gettid) != getpid()) return false;
-  return *(const uintptr_t *)(undead_main_call.sp - 8) != undead_main_call.return_address;
-}
-
-// The thread that ends the program waits in our handler: what lies below its call of exit() is not the program's.
-static void describe_caller(undead_scan_options *options) {
-  int32_t self = (int32_t)syscall(SYS_gettid);
-  const undead_call_site *site = exit_call_of(self);
-  if (!site && main_has_returned()) site = &undead_main_call;
+// The thread that ends the program is in code of ours: what lies below its call of exit(), or below the call of main that has
+// returned, is not the program's.
+static void describe_caller(undead_scan_options *options, const undead_call_site *site) {
   if (!site) return;
-  options->caller_tid = self;
+  options->caller_tid = (int32_t)syscall(SYS_gettid);
   options->caller_sp = site->sp;
   options->caller_pc = site->return_address;
   options->caller_frame = site->sp;
@@ -94,7 +56,7 @@ static void finish_check(undead_check *check) {
 }
 
 // The check, begun; NULL if it cannot be.
-static undead_check *begin_check(void) {
+static undead_check *begin_check(const undead_call_site *site) {
   undead_check *check = undead_check_claim();
   if (!check) {
     undead_state_set_stage(UNDEAD_STAGE_FAILED, "an earlier search for leaks did not come to an end");
@@ -107,13 +69,13 @@ static undead_check *begin_check(void) {
   check->options.suspects = settings->suspects;
   check->options.ends = true;
   check->with_heap = settings->heap;
-  describe_caller(&check->options);
+  describe_caller(&check->options, site);
   if (undead_check_start(check)) return check_under_way = check;
   undead_state_set_stage(UNDEAD_STAGE_FAILED, check->message);
   return NULL;
 }
 
-static void check_at_exit(void) {
+static void check_at_exit(const undead_call_site *site) {
   undead_lifted_limits lifted;
   undead_limits_lift(&lifted);
   // The handler of a signal may call exit(): it finds a check that is under way, or none.
@@ -121,7 +83,7 @@ static void check_at_exit(void) {
   sigset_t all, before;
   sigfillset(&all);
   if (may_block) undead_change_signal_mask(SIG_SETMASK, &all, &before);
-  undead_check *check = begin_check();
+  undead_check *check = begin_check(site);
   if (may_block) undead_change_signal_mask(SIG_SETMASK, &before, NULL);
   if (check) finish_check(check);
   undead_limits_restore(&lifted);
@@ -140,68 +102,63 @@ static void wait_for_end(void) {
   if (__atomic_load_n(&undead_exit_stage, __ATOMIC_ACQUIRE) == CHECKED) syscall(SYS_nanosleep, &patience, NULL);
 }
 
-static void check_once(void) {
+static void check_once(const undead_call_site *site) {
   const char *obstacle = undead_exit_obstacle();
   set_stage(CHECKING);
   if (obstacle) undead_state_set_stage(UNDEAD_STAGE_FAILED, obstacle);
-  else check_at_exit();
+  else check_at_exit(site);
   set_stage(CHECKED);
 }
 
 // In a handler of a signal that came during the check, which calls exit(): what it interrupted will never go on.
-static void check_on_behalf_of_interrupted(void) {
+static void check_on_behalf_of_interrupted(const undead_call_site *site) {
   if (__atomic_load_n(&undead_exit_stage, __ATOMIC_ACQUIRE) == CHECKED) return;
   if (check_under_way) {
     finish_check(check_under_way);
     set_stage(CHECKED);
   } else {
-    check_once();
+    check_once(site);
   }
 }
 
-static void at_exit(void *unused) {
-  (void)unused;
+// The program ends, and its handlers and destructors have not yet taken down what holds its objects: containers of C++ that
+// are static in a function or of a thread, tables that a handler of C frees.
+static void check_at_end(const undead_call_site *site) {
   if (!undead_session_in_charge()) return;   // first of all: in a sandbox every system call may be the last one
   int saved_errno = errno;
   undead_process process = undead_process_now();
   if (process == UNDEAD_PROCESS_FORKED) undead_session_adopt_child();
-  if (process == UNDEAD_PROCESS_BORROWED || !undead_session_in_charge()) return;
-  bool traps = undead_zombies_note_end();
-  if (undead_record_is_left_out()) return;   // there is nothing to check
-  int32_t nobody = 0, self = (int32_t)syscall(SYS_gettid);
-  if (__atomic_compare_exchange_n(&ending_thread, &nobody, self, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) check_once();
-  else if (nobody == self) check_on_behalf_of_interrupted();
-  else wait_for_end();
-  // After the check, so that the report has the leaks, too.
-  if (traps) undead_zombies_trap();
+  if (process != UNDEAD_PROCESS_BORROWED && undead_session_in_charge() && !undead_record_is_left_out()) {
+    int32_t nobody = 0, self = (int32_t)syscall(SYS_gettid);
+    if (__atomic_compare_exchange_n(&ending_thread, &nobody, self, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) check_once(site);
+    else if (nobody == self) check_on_behalf_of_interrupted(site);
+    else wait_for_end();
+  }
   errno = saved_errno;
 }
 
-void undead_exit_register(void) {
-  // Each thread that ends the process takes handlers off the list: the spare ones hold back those that hold_back missed.
-  enum { THREADS_HELD_BACK = 4 };
-  for (int i = 0; i < THREADS_HELD_BACK; i++) __cxa_atexit(at_exit, NULL, NULL);
-}
-
-static void hold_back(void) {
+// What is left for the end: uses of dead objects by handlers and destructors. The check was made, unless the C library itself
+// ends the program, as it does after its last thread.
+static void at_exit(void *unused) {
+  (void)unused;
+  check_at_end(NULL);
+  if (!undead_session_in_charge() || undead_process_now() == UNDEAD_PROCESS_BORROWED) return;
   int saved_errno = errno;
-  int32_t nobody = 0, self = (int32_t)syscall(SYS_gettid);
-  bool first = __atomic_compare_exchange_n(&calling_thread, &nobody, self, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-  // The handler of a signal that came during the check waits for nobody.
-  bool ending = __atomic_load_n(&ending_thread, __ATOMIC_ACQUIRE) == self;
-  if (!first && nobody != self && !ending) wait_for_end();
+  bool traps = undead_zombies_note_end();
+  if (traps && !undead_record_is_left_out()) undead_zombies_trap();
   errno = saved_errno;
 }
+
+void undead_exit_register(void) { __cxa_atexit(at_exit, NULL, NULL); }
+
+void undead_main_returned(const undead_call_site *site) { check_at_end(site); }
 
 typedef void (*exit_function)(int) __attribute__((noreturn));
 
 // Called by the stub that interposes exit(); returns the function to go on with.
 __attribute__((visibility("hidden"))) exit_function undead_exit_called(const undead_call_site *site);
 exit_function undead_exit_called(const undead_call_site *site) {
-  // In a sandbox that has no session of ours every system call may be the last one.
-  if (!undead_session_in_charge()) return UNDEAD_NEXT(exit);
-  note_exit_call((int32_t)syscall(SYS_gettid), site);
-  if (undead_process_now() == UNDEAD_PROCESS_OWN) hold_back();
+  check_at_end(site);
   return UNDEAD_NEXT(exit);
 }
 

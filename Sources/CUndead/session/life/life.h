@@ -14,16 +14,14 @@ typedef struct {
   uintptr_t return_address;
 } undead_call_site;
 
-// Registers the exit handler: runs after the handlers of the program, before the destructors of its libraries.
+// Registers the exit handler: runs after the handlers of the program, before the destructors of its libraries. The check is
+// made before both.
 void undead_exit_register(void);
 
 // After a fork: the child has not ended yet.
 void undead_exit_reset(void);
 
-// Where the program's main was called from, noted by the stub that calls it.
-extern undead_call_site undead_main_call;
-
-// The call of the program's main, which libc_start.c leads through a stub (stubs_x86_64.c) that notes where it came from.
+// The call of the program's main, which libc_start.c leads through a stub (stubs_x86_64.c).
 
 typedef int (*undead_main_function)(int, char **, char **);
 extern undead_main_function undead_program_main;
@@ -31,8 +29,9 @@ extern undead_main_function undead_program_main;
 // Takes the place of the program's main.
 int undead_main_stub(int count, char **arguments, char **environment);
 
-// Called by the stub; returns the function to jump to.
-undead_main_function undead_main_called(const undead_call_site *site);
+// Called by the stub before it calls main, and when main has returned to it.
+undead_main_function undead_main_called(void);
+void undead_main_returned(const undead_call_site *site);
 
 // Signals that start a look for leaks: SIGTERM and SIGINT where the program would die of them, and the request signal.
 

@@ -4,8 +4,7 @@
 
 undead_main_function undead_program_main;
 
-undead_main_function undead_main_called(const undead_call_site *site) {
-  undead_main_call = *site;
+undead_main_function undead_main_called(void) {
   undead_session_before_main();
   return undead_program_main;
 }

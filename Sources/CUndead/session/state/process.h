@@ -62,7 +62,7 @@ bool undead_session_has_left(void);
 // Why this copy does nothing, as undead_inactive_reason() shows it.
 void undead_session_set_reason(const char *reason);
 
-// True from the moment on that the exit handler looks for leaks. exit.c writes the stage: 0 before that.
+// True from the moment on that the end of the program is looked at for leaks. exit.c writes the stage: 0 before that.
 int undead_exit_under_way(void);
 extern uint32_t undead_exit_stage;
 
