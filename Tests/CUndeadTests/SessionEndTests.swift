@@ -41,10 +41,10 @@ import UndeadTestSupport
     #expect(child.state?.swiftSeen == true)
   }
 
-  @Test func checkRunsBetweenExitHandlersAndDestructors() throws {
+  @Test func checkRunsBeforeExitHandlersAndDestructors() throws {
     let child = try SessionChild("order")
     #expect(try child.end() == .exited(0))
-    #expect(child.text.contains("exit handler: not yet"))
+    #expect(child.text.contains("exit handler: written"))
     #expect(child.text.contains("destructor: written"))
     #expect(child.text.contains("errno 77"))
   }
