@@ -21,12 +21,6 @@ import UndeadReport
     for option in ["-o", "-f"] { #expect(Self.table.option(option, of: "heap") != nil) }
   }
 
-  @Test func everyCommandCanDoWithoutTheFile() {
-    for command in Self.table.commands.subtracting(["help"]) {
-      #expect(Self.table.option("--no-config", of: command) != nil, "\(command)")
-    }
-  }
-
   /// Its examples are commands that the tool takes, and it names no option that there is not.
   @Test(arguments: ShortHelp.all.map(\.verb))
   func theHelpOfAVerbFitsOnAScreen(_ verb: String) throws {
@@ -48,14 +42,6 @@ import UndeadReport
     let sandbox = try Sandbox()
     #expect(try sandbox.undead("run", "--help-all").out.contains("--zombie-age"))
     #expect(try !sandbox.undead("run", "--help").out.contains("--zombie-age"))
-  }
-
-  @Test func optionsEndWhereTheProgramBegins() {
-    func end(_ arguments: String...) -> Int { Self.table.endOfOptions(arguments, of: "run") }
-    #expect(end("-f", "json", "--all", "app", "-f") == 3)
-    #expect(end("--format=json", "app") == 1)
-    #expect(end("--", "-f") == 0)
-    #expect(end("-o") == 1)
   }
 
   @Test func optionsThatNameFilesAreCompletedAsSuch() {

@@ -30,9 +30,8 @@ import UndeadReport
   }
 
   /// Files that are found by themselves.
-  @Test(arguments: [".undead.options", ".undead.supp"])
-  func ignoresPipesThatLieInTheFolder(_ name: String) throws {
-    try #require(mkfifo(sandbox.path(name), 0o600) == 0)
+  @Test func ignoresPipesThatLieInTheFolder() throws {
+    try #require(mkfifo(sandbox.path(".undead.supp"), 0o600) == 0)
     let result = try sandbox.undead("leaks", "file")
     #expect(result.status == 0 && result.error.contains("is no regular file"), "\(result.error)")
   }

@@ -24,7 +24,7 @@ final class Sandbox {
     }
     environment = ProcessInfo.processInfo.environment
     for name in [
-      "LD_PRELOAD", "UNDEAD_SESSION", "XDG_RUNTIME_DIR", "UNDEAD", "UNDEAD_OPTIONS", "GITHUB_STEP_SUMMARY",
+      "LD_PRELOAD", "UNDEAD_SESSION", "XDG_RUNTIME_DIR", "UNDEAD", "GITHUB_STEP_SUMMARY",
     ] {
       environment[name] = nil
     }

@@ -30,8 +30,6 @@ struct DiffCommand: ParsableCommand {
 
   @OptionGroup(title: "Core files") var core: CoreOptions
 
-  @OptionGroup var common: CommonOptions
-
   @Argument(help: "Heap file, snapshot, JSON report or core file of before.", completion: .file())
   var old: String
 

@@ -22,8 +22,6 @@ struct DoctorCommand: ParsableCommand {
   @Flag(name: .shortAndLong, help: "Show only what does not work.")
   var quiet = false
 
-  @OptionGroup var common: CommonOptions
-
   @Argument(help: "A program to examine, looked up in PATH.", completion: .file())
   var program: String?
 

@@ -82,8 +82,6 @@ struct HeapCommand: ParsableCommand {
 
   @OptionGroup(title: "Core files") var core: CoreOptions
 
-  @OptionGroup var common: CommonOptions
-
   @Argument(
     help: ArgumentHelp("Heap file, core file, or process id.", valueName: "file|pid"), completion: .file())
   var input: String

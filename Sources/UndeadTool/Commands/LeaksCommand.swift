@@ -40,8 +40,6 @@ struct LeaksCommand: ParsableCommand {
 
   @OptionGroup var check: CheckTime
 
-  @OptionGroup var common: CommonOptions
-
   @Argument(
     help: ArgumentHelp("Process id, core file, snapshots or JSON reports.", valueName: "pid|file"),
     completion: .ownProcessesAndFiles)

@@ -15,8 +15,6 @@ struct MarkCommand: ParsableCommand {
       marked.
       """)
 
-  @OptionGroup var common: CommonOptions
-
   @OptionGroup var program: AskedProgram
 
   @Argument(help: "What the generation is called in reports; at most 111 bytes are kept.")

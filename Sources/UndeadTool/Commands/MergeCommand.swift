@@ -27,8 +27,6 @@ struct MergeCommand: ParsableCommand {
   @Flag(help: "Of heap files, merge the leaks.")
   var leaks = false
 
-  @OptionGroup var common: CommonOptions
-
   @Argument(
     help: ArgumentHelp("Files, each with the name of its host if that matters.", valueName: "[host=]file"),
     completion: .file())

@@ -29,7 +29,6 @@ extension RunCommand {
     findings = .plain
     memory = .plain
     stacks = .plain
-    common = .plain
     sample = nil
     kept = .plain
     snapshotSignal = nil
@@ -45,7 +44,6 @@ extension TestCommand {
     zombies = .plain
     findings = .plain
     stacks = .plain
-    common = .plain
     self.arguments = arguments
   }
 }
@@ -136,14 +134,6 @@ extension KeptFiles {
     var options = KeptFiles()
     options.save = nil
     options.heap = nil
-    return options
-  }
-}
-
-extension CommonOptions {
-  fileprivate static var plain: CommonOptions {
-    var options = CommonOptions()
-    options.noConfig = false
     return options
   }
 }

@@ -55,8 +55,6 @@ struct RecordCommand: ParsableCommand {
   @Option(help: ArgumentHelp("How long a check may take.", valueName: "seconds"))
   var timeout = ProcessSnapshot.copyTimeout
 
-  @OptionGroup var common: CommonOptions
-
   @Argument(help: "Process id of the program.", completion: .ownProcesses)
   var pid: Int32
 

@@ -40,8 +40,6 @@ struct RunCommand: ParsableCommand {
     completion: .list(SignalName.catchable), transform: RunCommand.parseSignal)
   var snapshotSignal: Int32?
 
-  @OptionGroup var common: CommonOptions
-
   @Argument(
     parsing: .captureForPassthrough,
     help: ArgumentHelp("The program, looked up in PATH, and its arguments.", valueName: "program arguments"),

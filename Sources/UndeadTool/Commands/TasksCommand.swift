@@ -35,8 +35,6 @@ struct TasksCommand: ParsableCommand {
 
   @OptionGroup(title: "Core files") var core: CoreOptions
 
-  @OptionGroup var common: CommonOptions
-
   @Argument(
     help: ArgumentHelp("Heap file, core file, or process id.", valueName: "file|pid"), completion: .ownProcessesAndFiles
   )

@@ -25,8 +25,6 @@ struct TestCommand: ParsableCommand {
   @OptionGroup var findings: FindingOptions
   @OptionGroup var stacks: StackOptions
 
-  @OptionGroup var common: CommonOptions
-
   @Argument(
     parsing: .captureForPassthrough,
     help: ArgumentHelp("Arguments of 'swift test'.", valueName: "swift test arguments"))

@@ -28,35 +28,8 @@ struct UndeadCommand: ParsableCommand {
       WatchCommand.self, RecordCommand.self, MarkCommand.self, MergeCommand.self, DoctorCommand.self,
     ])
 
-  /// What the command line asks for, and the options that hold for every call.
+  /// What the command line asks for.
   static func command(for arguments: [String]) throws -> any ParsableCommand {
-    let standing = try StandingOptions.load(for: arguments)
-    guard let name = arguments.first, !standing.entries.isEmpty else { return try parsed(arguments) }
-    let rest = Array(arguments.dropFirst())
-    do {
-      return try parsed([name] + standing.arguments + rest)
-    } catch {
-      guard let verb = configuration.subcommands.first(where: { $0.configuration.commandName == name }) else {
-        throw error
-      }
-      let problem = standing.problem { options in
-        do {
-          _ = try verb.parse(options + rest)
-          return nil
-        } catch {
-          return verb.message(for: error).split(separator: "\n").joined(separator: " ")
-        }
-      }
-      throw problem ?? error
-    }
-  }
-
-  /// What messages about the command line may quote.
-  static var quotable: [String] {
-    CommandLine.arguments + ["UNDEAD_OPTIONS"].compactMap(System.environment).flatMap(StandingOptions.split)
-  }
-
-  private static func parsed(_ arguments: [String]) throws -> any ParsableCommand {
     if let plain = PlainCommand.command(for: arguments) { return plain }
     let verb = configuration.subcommands.first { $0.configuration.commandName == arguments.first }
     // All that the parser prepares for every level takes as long as the rest of a short run. Only it words errors.
@@ -98,7 +71,7 @@ enum Main {
     } catch {
       // Help and completions are the tool's own text.
       guard UndeadCommand.exitCode(for: error) != .success else { UndeadCommand.exit(withError: error) }
-      let text = Message.problem(UndeadCommand.fullMessage(for: error), quoting: UndeadCommand.quotable)
+      let text = Message.problem(UndeadCommand.fullMessage(for: error), quoting: CommandLine.arguments)
       if !text.isEmpty { _ = System.write(Array("\(text)\n".utf8), to: STDERR_FILENO) }
       exit(UndeadCommand.exitCode(for: error).rawValue)
     }

@@ -64,8 +64,6 @@ struct WatchCommand: ParsableCommand {
 
   @OptionGroup var findings: FindingOptions
 
-  @OptionGroup var common: CommonOptions
-
   @Argument(
     help: "Process id of a program, or of the 'undead run' that started it.", completion: .ownProcesses)
   var pid: Int32?
