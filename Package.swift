@@ -30,7 +30,6 @@ let package = Package(
     .library(name: "UndeadReport", targets: ["UndeadReport"]),
     .library(name: "UndeadRunLoop", targets: ["UndeadRunLoop"]),
     .library(name: "UndeadRunLoopTesting", targets: ["UndeadRunLoopTesting"]),
-    .library(name: "UndeadRunLoopLogging", targets: ["UndeadRunLoopLogging"]),
     .library(name: "UndeadService", targets: ["UndeadService"]),
     .library(name: "UndeadServiceAnalysis", targets: ["UndeadServiceAnalysis"]),
     .library(name: "UndeadMetrics", targets: ["UndeadMetrics"]),
@@ -46,13 +45,11 @@ let package = Package(
     // change of the manifest, or of what it reads from the environment, would compile everything again.
     .default(enabledTraits: ["All"]),
     .trait(name: "All", description: "All of the following."),
-    .trait(name: "Logging", description: "UndeadRunLoopLogging, by swift-log."),
     .trait(name: "Metrics", description: "UndeadMetrics, by swift-metrics."),
     .trait(name: "Tool", description: "The tool and the command plugin, by swift-argument-parser."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-    .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
   ],
   targets: [
@@ -111,12 +108,6 @@ let package = Package(
     .target(name: "UndeadRunLoop", dependencies: ["CUndeadInterface", "CUndeadRunLoop"]),
     // A run loop in virtual time for tests; needs Swift Testing.
     .target(name: "UndeadRunLoopTesting", dependencies: ["UndeadRunLoop"]),
-    .target(
-      name: "UndeadRunLoopLogging",
-      dependencies: [
-        "UndeadRunLoop", "UndeadSystem",
-        .product(name: "Logging", package: "swift-log", condition: .when(traits: ["All", "Logging"])),
-      ]),
     // Pages for people. Style sheet and script are compiled in: the tool is one file.
     .target(
       name: "UndeadPage", dependencies: ["UndeadHeap", "UndeadReport", "UndeadSystem"],
@@ -130,7 +121,7 @@ let package = Package(
     // Processes that were not started under the tool: control of them, and copies of their memory.
     .target(name: "CUndeadTrace", dependencies: ["CUndeadInterface"]),
     .target(name: "UndeadAttach", dependencies: ["CUndeadTrace", "UndeadSystem"]),
-    // Answers for whatever server the owner of a program has, and a socket of its own.
+    // Answers for whatever server the owner of a program has.
     .target(
       name: "UndeadService",
       dependencies: ["Undead", "UndeadHeapFile", "UndeadProfile", "UndeadReport", "UndeadSystem"]),
@@ -213,7 +204,6 @@ let package = Package(
       name: "UndeadRunLoopTests", dependencies: ["UndeadRunLoop", "UndeadRunLoopTesting", "UndeadTestSupport"],
       exclude: ["README.md"]),
     .testTarget(name: "UndeadRunLoopTestingTests", dependencies: ["UndeadRunLoop", "UndeadRunLoopTesting"]),
-    .testTarget(name: "UndeadRunLoopLoggingTests", dependencies: ["UndeadRunLoopLogging"]),
     .testTarget(name: "UndeadTests", dependencies: ["CUndead", "Undead", "UndeadReport"]),
     .testTarget(
       name: "UndeadServiceTests",

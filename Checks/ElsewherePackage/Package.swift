@@ -16,7 +16,6 @@ let package = Package(
         .product(name: "UndeadReport", package: "undead"),
         .product(name: "UndeadService", package: "undead"), .product(name: "UndeadMetrics", package: "undead"),
         .product(name: "UndeadRunLoop", package: "undead"), .product(name: "UndeadRunLoopTesting", package: "undead"),
-        .product(name: "UndeadRunLoopLogging", package: "undead"),
       ]),
     .testTarget(name: "CartXCTests", dependencies: ["Cart", .product(name: "UndeadXCTest", package: "undead")]),
   ],

@@ -15,10 +15,7 @@ public import Testing
 /// }
 /// ```
 ///
-/// The loop runs on the thread that calls ``advance(by:mode:sourceLocation:)``, ``runUntilIdle(mode:limit:sourceLocation:)``
-/// or `run(mode:within:sourceLocation:_:)`.
-/// Code that lives by a `Clock` is given ``taskClock``; it should run on the loop, as it does in `run`, because nobody can
-/// know whether a task that runs elsewhere still wants to do something before time goes on.
+/// The loop runs on the thread that calls ``advance(by:mode:sourceLocation:)`` or ``runUntilIdle(mode:limit:sourceLocation:)``.
 public final class TestLoop: Sendable {
   /// Something that happened, and when.
   public struct Entry: Hashable, Sendable, CustomStringConvertible {
@@ -52,9 +49,6 @@ public final class TestLoop: Sendable {
 
   /// The virtual time of day.
   public var date: Date { clock.date(at: clock.now) }
-
-  /// The loop's time for tasks: to be handed to code that takes an `any Clock<Duration>`.
-  public var taskClock: LoopClock { loop.taskClock }
 
   // MARK: What happened
 
@@ -114,7 +108,7 @@ public final class TestLoop: Sendable {
   ) {
     let deadline = clock.now + Int64(max(.zero, duration) / .nanoseconds(1))
     while settle(mode, sourceLocation), clock.now < deadline {
-      go(to: min(nextInstant(mode) ?? .max, deadline), mode)
+      go(to: min(loop.nextInstant(mode: mode) ?? .max, deadline), mode)
     }
   }
 
@@ -125,7 +119,7 @@ public final class TestLoop: Sendable {
     advance(by: .nanoseconds(clock.instant(at: date) - clock.now), mode: mode, sourceLocation: sourceLocation)
   }
 
-  /// Lets time pass until time brings nothing any more: no timer is left in the mode, no task sleeps.
+  /// Lets time pass until time brings nothing any more: no timer is left in the mode.
   ///
   /// - Parameters:
   ///   - mode: the mode that the loop runs in.
@@ -139,17 +133,11 @@ public final class TestLoop: Sendable {
   ) -> Bool {
     let deadline = clock.now + Int64(limit / .nanoseconds(1))
     while settle(mode, sourceLocation) {
-      guard let next = nextInstant(mode) else { return true }
+      guard let next = loop.nextInstant(mode: mode) else { return true }
       if next > deadline { return false }
       go(to: next, mode)
     }
     return false
-  }
-
-  /// When time brings something next, be it for the loop or for a task that sleeps by the clock.
-  private func nextInstant(_ mode: TrackedRunLoop.Mode) -> Int64? {
-    let instants = [loop.nextInstant(mode: mode), clock.nextSleeper].compactMap { $0 }
-    return instants.min()
   }
 
   private func go(to instant: Int64, _ mode: TrackedRunLoop.Mode) {
@@ -171,16 +159,6 @@ public final class TestLoop: Sendable {
       "\(loop) does not come to rest at \(elapsed): what it does adds something to do at once, again and again",
       sourceLocation: sourceLocation)
     return false
-  }
-}
-
-extension TestLoop {
-  /// Does what is to be done, lets time pass when there is nothing, and waits for other threads when time brings nothing, until
-  /// a condition holds that a block on the loop makes true, or an issue was recorded.
-  func run(_ mode: TrackedRunLoop.Mode, until condition: () -> Bool, _ sourceLocation: SourceLocation) {
-    while settle(mode, sourceLocation), !condition() {
-      if let next = nextInstant(mode) { go(to: next, mode) } else { loop.run(mode: mode, for: nil) }
-    }
   }
 }
 #endif

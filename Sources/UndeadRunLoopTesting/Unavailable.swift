@@ -5,8 +5,5 @@
 public final class TestLoop {}
 
 @available(*, unavailable, message: "UndeadRunLoopTesting is for Linux with glibc: use it in '#if canImport(Glibc)'")
-public enum TestLoopError {}
-
-@available(*, unavailable, message: "UndeadRunLoopTesting is for Linux with glibc: use it in '#if canImport(Glibc)'")
 public func eventually(_ condition: () async throws -> Bool) async rethrows {}
 #endif

@@ -68,12 +68,6 @@ private func tasks(_ thread: RunLoopThread) async {
 
 private func compute() async {}
 
-private func sleeping(_ loop: TrackedRunLoop) async throws {
-  try await loop.sleep(for: .seconds(5), tolerance: .seconds(1))
-  try await loop.sleep(until: Date(timeIntervalSinceNow: 60))
-  try await Task.sleep(until: loop.taskClock.now + .seconds(1), clock: loop.taskClock)
-}
-
 // MARK: VirtualTime
 
 final class Session: Sendable {
@@ -89,10 +83,6 @@ final class Session: Sendable {
   deinit { timer.invalidate() }
 }
 
-func poll(every interval: Duration, clock: some Clock<Duration>, _ body: @Sendable () -> Bool) async throws {
-  while body() { try await clock.sleep(until: clock.now.advanced(by: interval), tolerance: nil) }
-}
-
 @Suite(.timeLimit(.minutes(20))) struct DocumentedTests {
   @Test func aSessionExpiresWhenNobodyTouchesIt() throws {
     let test = TestLoop()
@@ -102,18 +92,6 @@ func poll(every interval: Duration, clock: some Clock<Duration>, _ body: @Sendab
     test.expectLog([])
     test.advance(by: .seconds(1800))
     test.expectLog(["expired@3599.0"])
-  }
-
-  @Test func pollingKeepsItsInterval() async throws {
-    let test = TestLoop()
-    let clock = test.taskClock
-    try await test.run {
-      try await poll(every: .seconds(60), clock: clock) {
-        test.note("poll")
-        return test.elapsed < .seconds(180)
-      }
-    }
-    test.expectLog(["poll@0.0", "poll@60.0", "poll@120.0", "poll@180.0"])
   }
 
   @Test func realTime() {

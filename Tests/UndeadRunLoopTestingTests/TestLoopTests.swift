@@ -90,75 +90,6 @@ import UndeadRunLoopTesting
     test.expectLog([])
   }
 
-  // MARK: Tasks
-
-  @Test func tasksSleepInVirtualTime() throws {
-    let test = TestLoop()
-    let clock = test.taskClock
-    let answer = try test.run {
-      try await clock.sleep(for: .seconds(3600))
-      test.note("slept")
-      try await Task.sleep(until: clock.now.advanced(by: .seconds(60)), clock: clock)
-      return test.elapsed
-    }
-    #expect(answer == .seconds(3660))
-    test.expectLog(["slept@3600.0"])
-  }
-
-  @Test func manyTasksWakeInTheOrderOfTheirDates() async throws {
-    let test = TestLoop()
-    let clock: any Clock<Duration> = test.taskClock
-    try await test.run {
-      await withTaskGroup { group in
-        for seconds in [5, 3, 4, 1, 2] {
-          group.addTask {
-            for round in 1...2 {
-              try? await clock.sleep(for: .seconds(seconds * 10))
-              test.note("\(seconds).\(round)")
-            }
-          }
-        }
-      }
-    }
-    test.expectLog([
-      "1.1@10.0", "2.1@20.0", "1.2@20.0", "3.1@30.0", "4.1@40.0", "2.2@40.0", "5.1@50.0", "3.2@60.0", "4.2@80.0",
-      "5.2@100.0",
-    ])
-  }
-
-  @Test func asyncTestsUseAThreadOfItsOwn() async throws {
-    let test = TestLoop()
-    let clock = test.taskClock
-    try await test.run { try await clock.sleep(for: .seconds(10)) }
-    #expect(test.elapsed == .seconds(10))
-  }
-
-  @Test func errorsOfTheTaskComeThrough() async throws {
-    let test = TestLoop()
-    await #expect(throws: CancellationError.self) { try await test.run { throw CancellationError() } }
-  }
-
-  @Test func aTaskThatWaitsForWhatNeverComesIsTold() async throws {
-    let test = TestLoop()
-    let limit = Duration.milliseconds(20)
-    await #expect(throws: TestLoopError.notFinished(within: limit)) {
-      try await test.run(within: limit) { try await Task.sleep(for: .seconds(1000)) }
-    }
-  }
-
-  @Test func aTimeoutOfAStrangersCodeInVirtualTime() async throws {
-    let test = TestLoop()
-    let clock = test.taskClock
-    let result: Int? = try await test.run {
-      try await withTimeout(.seconds(5), clock: clock) {
-        try await clock.sleep(for: .seconds(1000))
-        return 1
-      }
-    }
-    #expect(result == nil)
-    #expect(test.elapsed == .seconds(5))
-  }
-
   // MARK: Real time
 
   @Test func eventuallyWaitsInRealTime() async throws {
@@ -183,21 +114,6 @@ import UndeadRunLoopTesting
 
 private func isSet(_ flag: Flag) async throws -> Bool { flag.isSet }
 private func isNever() async -> Bool { false }
-
-/// What somebody might write, knowing only that there is a clock.
-private func withTimeout<C: Clock, Value: Sendable>(
-  _ limit: C.Duration, clock: C, _ body: @escaping @Sendable () async throws -> Value
-) async throws -> Value? {
-  try await withThrowingTaskGroup(of: Value?.self) { group in
-    group.addTask { try await body() }
-    group.addTask {
-      try await clock.sleep(until: clock.now.advanced(by: limit), tolerance: nil)
-      return nil
-    }
-    defer { group.cancelAll() }
-    return try await group.next() ?? nil
-  }
-}
 
 private final class Flag: Sendable {
   private let value = Atomic(false)

@@ -14,7 +14,6 @@ import Testing
     #expect(throws: RunLoopError.self) { try loop.schedule(every: interval) { _ in } }
     #expect(throws: RunLoopError.self) { try loop.schedule(every: interval, weak: target) { _, _ in } }
     #expect(throws: RunLoopError.self) { try loop.perform(after: interval, on: target) { _ in } }
-    #expect(throws: RunLoopError.self) { _ = try loop.ticks(every: interval) }
     #expect(throws: RunLoopError.self) {
       try WeakTimer(timeInterval: interval, target: target, repeats: true) { _, _ in }
     }

@@ -64,20 +64,6 @@ actor OnALoop {
     #expect(await actor.count == 10)
   }
 
-  @Test func ticksAsASequence() async throws {
-    let thread = RunLoopThread(name: "ticks")
-    defer { thread.stop() }
-    var numbers: [Int] = []
-    for await tick in try thread.loop.ticks(every: .seconds(0.001)) {
-      numbers.append(tick.number)
-      if numbers.count == 5 { break }
-    }
-    #expect(numbers == numbers.sorted())
-    #expect(numbers.count == 5)
-    #expect(eventually { thread.loop.inspection().timers.isEmpty })
-    #expect(throws: RunLoopError.self) { try thread.loop.ticks(every: .seconds(-1)) }
-  }
-
   @Test func theMainLoopServesTheMainActorWhenDriven() async throws {
     let driver = TrackedRunLoop.main.drive(on: .main)
     let ticks = Counter()

@@ -188,32 +188,6 @@ import Testing
     #expect(source.listenerCount == 0)
   }
 
-  // MARK: Ticks
-
-  @Test func ticksEndWithTheirThread() async throws {
-    let stream = try onThread { try TrackedRunLoop.current.ticks(every: .seconds(100)) }
-    #expect(await stream.first { _ in true } == nil)
-  }
-
-  @Test func ticksEndWithALoopThatNobodyRan() async throws {
-    weak var loop: TrackedRunLoop?
-    let stream: AsyncStream<TrackedTimer.Tick>
-    do {
-      let made = TrackedRunLoop()
-      loop = made
-      stream = try made.ticks(every: .seconds(100))
-    }
-    #expect(loop == nil)
-    #expect(await stream.first { _ in true } == nil)
-  }
-
-  @Test func theTimerOfTicksDiesWithThem() throws {
-    let test = TestLoop()
-    do { _ = try test.loop.ticks(every: .seconds(1)) }
-    #expect(test.run(seconds: 3) == .finished)
-    #expect(throws: RunLoopError.self) { _ = try finishedLoop().ticks(every: .seconds(1)) }
-  }
-
   // MARK: Work that a loop never does
 
   @Test func whatWaitsForALoopDiesWithIt() throws {

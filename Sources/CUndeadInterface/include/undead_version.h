@@ -3,5 +3,5 @@
 #pragma once
 #define UNDEAD_VERSION "0.1.0"
 #define UNDEAD_OWN_MODULES " Undead UndeadAttach UndeadFormats UndeadHeap UndeadHeapFile UndeadMetrics UndeadPage UndeadProfile \
-UndeadReport UndeadRunLoop UndeadRunLoopLogging UndeadRunLoopTesting UndeadService UndeadServiceAnalysis \
+UndeadReport UndeadRunLoop UndeadRunLoopTesting UndeadService UndeadServiceAnalysis \
 UndeadSystem UndeadTesting UndeadXCTest "

@@ -42,12 +42,6 @@ enum Instants {
     return max(Int64(clamping: (overflow ? attoseconds : rounded) / attosecondsPerNanosecond), .longAgo)
   }
 
-  /// The same for a time that must have passed entirely: a started nanosecond counts.
-  static func nanoseconds(roundingUp duration: Duration) -> Int64 {
-    let nearest = nanoseconds(duration)
-    return nearest < .max && self.duration(nearest) < duration ? add(nearest, 1) : nearest
-  }
-
   static func duration(_ nanoseconds: Int64) -> Duration {
     Duration(
       secondsComponent: nanoseconds / wholeSecond, attosecondsComponent: nanoseconds % wholeSecond * wholeSecond)

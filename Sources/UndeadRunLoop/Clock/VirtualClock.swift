@@ -9,15 +9,9 @@ public final class VirtualClock: RunLoopClock, @unchecked Sendable {
   fileprivate struct State {
     var now: Int64
     var observers: [ObjectIdentifier: WeakObserver] = [:]
-    /// The tasks that sleep by this clock, the first to wake first.
-    var sleepers: [Sleeper] = []
   }
   fileprivate struct WeakObserver {
     weak var observer: TrackedRunLoop?
-  }
-  fileprivate struct Sleeper {
-    var deadline: Int64
-    var sleep: TaskSleep
   }
 
   private let state: Locked<State>
@@ -42,17 +36,12 @@ public final class VirtualClock: RunLoopClock, @unchecked Sendable {
   package override func instant(at date: Date) -> Int64 { Instants.nanoseconds(from: start, to: date) }
 
   override func wait(until deadline: Int64) -> ClockWait {
-    var woken: [TaskSleep] = []
-    let wait = state.withLock { state -> ClockWait in
+    state.withLock { state in
       if deadline <= state.now { return .elapsed }
-      let next = min(deadline, state.sleepers.first?.deadline ?? .max)
-      guard advancesWhenIdle, next != .max else { return .untilJump }
-      state.now = max(state.now, next)
-      woken = state.takeDue()
+      guard advancesWhenIdle, deadline != .max else { return .untilJump }
+      state.now = deadline
       return .elapsed
     }
-    for sleep in woken { sleep.finish() }
-    return wait
   }
 
   override func addJumpObserver(_ observer: TrackedRunLoop) {
@@ -72,48 +61,13 @@ public final class VirtualClock: RunLoopClock, @unchecked Sendable {
     move { _ in instant }
   }
 
-  /// The first instant for which a task sleeps by this clock; nil if none does.
-  package var nextSleeper: Int64? { state.withLock { $0.sleepers.first?.deadline } }
-
-  /// Lets a task sleep until an instant, which may have passed.
-  func add(_ sleep: TaskSleep, until deadline: Int64) {
-    let mustWake = state.withLock { state -> Bool in
-      if deadline <= state.now { return false }
-      let place = state.sleepers.firstIndex { $0.deadline > deadline } ?? state.sleepers.endIndex
-      state.sleepers.insert(Sleeper(deadline: deadline, sleep: sleep), at: place)
-      return true
-    }
-    if mustWake {
-      // An idle loop may move the clock, if something is due.
-      if advancesWhenIdle { tell() }
-    } else {
-      sleep.finish()
-    }
-  }
-
-  func remove(_ sleep: TaskSleep) { state.withLock { $0.sleepers.removeAll { $0.sleep === sleep } } }
-
   private func move(_ change: (Int64) -> Int64) {
-    let woken = state.withLock { state in
+    state.withLock { state in
       // A moment that never comes is not now: a run that is to end now would never end.
       state.now = min(change(state.now), Instants.never - 1)
-      return state.takeDue()
     }
-    for sleep in woken { sleep.finish() }
-    tell()
-  }
-
-  private func tell() {
     let observers = state.withLock { $0.observers.values.compactMap(\.observer) }
     for observer in observers { observer.clockDidJump() }
-  }
-}
-
-extension VirtualClock.State {
-  fileprivate mutating func takeDue() -> [TaskSleep] {
-    let count = sleepers.prefix { $0.deadline <= now }.count
-    defer { sleepers.removeFirst(count) }
-    return sleepers.prefix(count).map(\.sleep)
   }
 }
 #endif

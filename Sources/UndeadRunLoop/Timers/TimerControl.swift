@@ -133,7 +133,7 @@ extension TrackedTimer {
     let isObserved = Diagnostics.isOn
     let spent = withHome { core -> LoopCore.Spent in
       var spent = LoopCore.Spent()
-      if let core, isObserved, !flags.contains(.quiet) { foreignLoop = core.loopIfForeign() }
+      if let core, isObserved { foreignLoop = core.loopIfForeign() }
       if !flags.contains(.firing) {
         spent.extras = extras.load()
         let isHandedOver = flags.contains(.confined) && core?.handOver(self) ?? false
@@ -265,11 +265,11 @@ struct TimerExtrasReference: ~Copyable {
 extension TrackedTimer {
   /// The loop ended with this timer in it. Returns whether a fire may still be expected.
   func loopEnded() -> Bool {
-    let (target, endsWithTarget, isQuiet) = withHome { _ -> (TimerTarget?, Bool, Bool) in
+    let (target, endsWithTarget) = withHome { _ -> (TimerTarget?, Bool) in
       flags.insert(.detached)
-      return (describedTarget, flags.contains(.endsWithTarget), flags.contains(.quiet))
+      return (describedTarget, flags.contains(.endsWithTarget))
     }
-    if isQuiet || (endsWithTarget && target.map { !$0.isAlive } ?? false) { invalidate() }
+    if endsWithTarget, target.map({ !$0.isAlive }) ?? false { invalidate() }
     let mayBeWaitedFor = isValid
     extras.load()?.end(.loopEnded)
     return mayBeWaitedFor

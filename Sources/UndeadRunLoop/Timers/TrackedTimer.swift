@@ -74,7 +74,6 @@ public final class TrackedTimer: Sendable {
     /// That date had passed when it was set; `extras` knows when that was.
     static let backdated = Flags(rawValue: 8192)
     /// The library's own: it ends with its loop, and on any thread, and nothing about that is reported.
-    static let quiet = Flags(rawValue: 16384)
     static let hasFired = Flags(rawValue: 32768)
   }
 
@@ -251,15 +250,6 @@ extension TrackedTimer {
       due: Instants.add(undead_loop_monotonic(), interval),
       period: repeats ? max(interval, Self.shortestPeriod) : interval, flags: flags,
       action: consume action, target: consume target, isProxy: isProxy)
-  }
-
-  /// A timer of the library's own that calls a block once, at an instant of `clock`.
-  convenience init(
-    due: Int64, clock: RunLoopClock, leeway: Int64, block: @escaping @Sendable (TrackedTimer) -> Void
-  ) {
-    self.init(due: due, period: 0, flags: .quiet, action: .block(block))
-    self.leeway = leeway
-    if clock.kernelClock != .monotonic { keepClock(clock) }
   }
 }
 #endif

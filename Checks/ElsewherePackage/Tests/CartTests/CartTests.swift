@@ -5,7 +5,6 @@ import Undead
 import UndeadMetrics
 import UndeadReport
 import UndeadRunLoop
-import UndeadRunLoopLogging
 import UndeadRunLoopTesting
 import UndeadService
 import UndeadTesting
