@@ -13,7 +13,7 @@ package enum Oracle {
     if form == .profile { return ofProfile(bytes) }
     guard let text = String(validating: bytes, as: UTF8.self) else { return "not UTF-8" }
     let shown = form == .coloured ? withoutStyles(text) : text
-    guard let shown else { return "an escape sequence that is no style and no link" }
+    guard let shown else { return "an escape sequence that is no style" }
     if let problem = ofShown(shown, form) { return problem }
     switch form {
     case .text, .coloured:
@@ -61,19 +61,9 @@ package enum Oracle {
         result.append(scalar)
         continue
       }
-      switch rest.popFirst() {
-      case "[":
-        let digits = rest.prefix { ("0"..."9").contains($0) || $0 == ";" }
-        rest = rest.dropFirst(digits.count)
-        guard rest.popFirst() == "m" else { return nil }
-      case "]":
-        guard rest.starts(with: "8;;".unicodeScalars) else { return nil }
-        let address = rest.prefix { $0 != "\u{1B}" }
-        guard address.allSatisfy({ $0.value > 0x20 && $0.value < 0x7F }) else { return nil }
-        rest = rest.dropFirst(address.count)
-        guard rest.popFirst() == "\u{1B}", rest.popFirst() == "\\" else { return nil }
-      default: return nil
-      }
+      guard rest.popFirst() == "[" else { return nil }
+      rest = rest.drop { ("0"..."9").contains($0) || $0 == ";" }
+      guard rest.popFirst() == "m" else { return nil }
     }
     return String(result)
   }

@@ -75,7 +75,6 @@ package enum Writer: String, CaseIterable, Sendable {
       return text(.text, TextRenderer.render(first)) + text(.text, TextRenderer.render(first, options: options))
     case .colour:
       options.color = true
-      options.link = { file, line in "file://host/\(file):\(line ?? 0)" }
       return text(.coloured, TextRenderer.render(first, options: options))
     case .narrow:
       options.width = 50

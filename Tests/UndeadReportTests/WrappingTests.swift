@@ -32,23 +32,19 @@ import UndeadSystem
   }
 
   @Test func escapeSequencesTakeNoRoom() {
-    let link = TextStyle.place.apply("main.swift:3").linked(to: "file:///some/where/main.swift")
-    let line: TextLine = "    \(TextStyle.type.apply("App.Owner")) made in a function at \(link)"
+    let place = TextStyle.place.apply("main.swift:3")
+    let line: TextLine = "    \(TextStyle.type.apply("App.Owner")) made in a function at \(place)"
     #expect(Wrapping.wrapped([line], width: 48) == [line])
     let rows = Wrapping.wrapped([line], width: 47)
     #expect(rows.count == 2)
-    #expect(
-      rows[1].terminal(TextOptions(color: true))
-        == "        \u{1B}]8;;file:///some/where/main.swift\u{1B}\\\u{1B}[4mmain.swift:3\u{1B}[0m\u{1B}]8;;\u{1B}\\")
+    #expect(rows[1].terminal(TextOptions(color: true)) == "        \u{1B}[4mmain.swift:3\u{1B}[0m")
   }
 
-  @Test func aTerminalGetsLinksAndColours() throws {
+  @Test func aTerminalGetsColours() throws {
     var options = TextOptions(color: true, stacks: false)
     options.directory = "/app"
-    options.link = { file, line in "x:\(file)#\(line ?? 0)" }
     let text = TextRenderer.render(try Scenario.pair().report(), options: options)
-    let start = "at \u{1B}]8;;x:/app/main.swift#12\u{1B}\\"
-    #expect(text.contains(start + "\u{1B}[4mmain.swift:12\u{1B}[0m\u{1B}]8;;\u{1B}\\\n"))
+    #expect(text.contains("at \u{1B}[4mmain.swift:12\u{1B}[0m\n"))
     #expect(text.contains("\n      \u{1B}[31m^^^^^^\u{1B}[0m\n"))
     #expect(!text.replacing("\u{1B}", with: "").contains("\u{1B}"))
   }

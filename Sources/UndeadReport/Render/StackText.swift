@@ -28,11 +28,11 @@ package enum StackText {
     return " at \(frame.isNear ? "about " : "")\(location(file, frame.line, options))"
   }
 
-  /// "file:line", which leads there on a terminal that knows links.
+  /// "file:line".
   static func location(_ file: String, _ line: Int?, _ options: TextOptions) -> TextLine {
     let path = shortened(file, options)
     let text: TextLine = line.map { "\(path):\($0)" } ?? "\(path)"
-    return TextStyle.place.apply(text).linked(to: options.link?(file, line))
+    return TextStyle.place.apply(text)
   }
 
   /// The file as it is shown: relative to the directory of the options, if it lies in it.

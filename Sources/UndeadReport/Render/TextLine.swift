@@ -3,15 +3,13 @@ import UndeadSystem
 /// A line of text for people, in pieces: what a piece says, and how a terminal shows it.
 ///
 /// Raw text cannot pass it. A literal is the tool's own. What is put into it, a name or a sentence, goes through
-/// `VisibleText`, so that it holds no control characters and no line breaks. Colours and links are properties of a piece; only
+/// `VisibleText`, so that it holds no control characters and no line breaks. Colours are properties of a piece; only
 /// `terminal` turns them into escape sequences, and only if the options ask for colour.
 package struct TextLine: Sendable, Equatable {
   /// Text of one style.
   struct Piece: Sendable, Equatable {
     fileprivate(set) var text: String
     var style: TextStyle?
-    /// Where a click leads.
-    var link: String?
   }
 
   private(set) var pieces: [Piece]
@@ -35,7 +33,7 @@ package struct TextLine: Sendable, Equatable {
   /// Pieces of one style are one.
   private mutating func append(_ more: [Piece]) {
     for piece in more {
-      if let last = pieces.last, last.style == piece.style, last.link == piece.link {
+      if let last = pieces.last, last.style == piece.style {
         pieces[pieces.count - 1].text += piece.text
       } else {
         pieces.append(piece)
@@ -64,20 +62,13 @@ package struct TextLine: Sendable, Equatable {
     // A line that was changed to be no command has no colours.
     guard options.color, plain == pieces.reduce(into: "", { $0 += $1.text }) else { return plain }
     return pieces.reduce(into: "") { result, piece in
-      let text = piece.style.map { "\u{1B}[\($0.rawValue)m\(piece.text)\u{1B}[0m" } ?? piece.text
-      result += piece.link.map { "\u{1B}]8;;\($0)\u{1B}\\\(text)\u{1B}]8;;\u{1B}\\" } ?? text
+      result += piece.style.map { "\u{1B}[\($0.rawValue)m\(piece.text)\u{1B}[0m" } ?? piece.text
     }
   }
 
   /// The same text in one style.
   func styled(_ style: TextStyle) -> TextLine {
-    TextLine(pieces.map { Piece(text: $0.text, style: style, link: $0.link) })
-  }
-
-  /// The same text as a link. What is no plain address is none.
-  func linked(to address: String?) -> TextLine {
-    guard let address, address.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }) else { return self }
-    return TextLine(pieces.map { Piece(text: $0.text, style: $0.style, link: address) })
+    TextLine(pieces.map { Piece(text: $0.text, style: style) })
   }
 
   /// The same line as one that marks what is above it.
@@ -126,7 +117,7 @@ extension TextLine: ExpressibleByStringInterpolation {
 
     private mutating func append(_ text: String) {
       guard !text.isEmpty else { return }
-      if let last = pieces.last, last.style == nil, last.link == nil {
+      if let last = pieces.last, last.style == nil {
         pieces[pieces.count - 1].text += text
       } else {
         pieces.append(Piece(text: text))

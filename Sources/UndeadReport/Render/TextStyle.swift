@@ -26,8 +26,6 @@ public struct TextOptions: Sendable {
   package var directory = ""
   /// Columns of the terminal, at which lines are broken between words; nil to break sentences only.
   package var width: Int?
-  /// The address that a file and line lead to when they are clicked on; nil for plain text.
-  package var link: (@Sendable (_ file: String, _ line: Int?) -> String?)?
 
   /// Makes options; see the properties for the meaning of each part.
   public init(color: Bool = false, stacks: Bool = true, depth: Int = 16, allFrames: Bool = false) {

@@ -23,7 +23,7 @@ final class OutputSink {
   var isTerminal: Bool { descriptor.map { isatty($0) == 1 } ?? false }
 
   /// The terminal that it is written to; nil for a file or a pipe.
-  var terminal: Terminal? { isTerminal ? descriptor.map { Terminal(descriptor: $0) } : nil }
+  var width: Int? { isTerminal ? descriptor.flatMap { Terminal.width($0) } : nil }
 
   /// The report of a program goes to standard error, which leaves standard output to the program.
   static var standardError: OutputSink { OutputSink(.standard(STDERR_FILENO), name: "standard error") }

@@ -279,9 +279,7 @@ struct ReportPipeline {
 
   func textOptions(_ sink: OutputSink) -> TextOptions {
     var options = textOptions(color: display.usesColor(terminal: sink.isTerminal), directory: System.currentDirectory)
-    guard let terminal = sink.terminal else { return options }
-    options.width = terminal.width
-    if options.color { options.link = terminal.link }
+    options.width = sink.width
     return options
   }
 
