@@ -49,8 +49,7 @@ final class StressWorker {
     case 20: if random(0...1) == 0 { loop.stop() } else { loop.wakeUp() }
     case 21: touchSource(loop)
     case 22: performLater(index, loop)
-    case 23...24: stress.hop(index)
-    case 25: stress.sleep(index, for: random(0...2000), isCancelled: random(0...3) == 0)
+    case 23...25: stress.hop(index)
     case 26: observe(loop)
     default: look(loop)
     }

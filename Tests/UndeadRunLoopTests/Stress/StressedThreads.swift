@@ -70,22 +70,6 @@ final class StressedThreads: Sendable {
     }
   }
 
-  /// A task that sleeps by the loop's clock; it goes on also when its loop ends, or when it is cancelled.
-  func sleep(_ loop: Int, for microseconds: Int, isCancelled: Bool) {
-    hopsBegun.add(1, ordering: .sequentiallyConsistent)
-    let task = Task(executorPreference: tasks.loop) { [self] in
-      let begun = monotonic()
-      do {
-        try await loops[loop].sleep(for: .microseconds(microseconds))
-        if monotonic() - begun < Int64(microseconds) * 1000 { complain("a task slept too short") }
-      } catch {
-        if !isCancelled, !mayEnd(loop) { complain("a task did not sleep: \(error)") }
-      }
-      hopsEnded.add(1, ordering: .sequentiallyConsistent)
-    }
-    if isCancelled { task.cancel() }
-  }
-
   var hopsAreOver: Bool { hopsBegun.load(ordering: .acquiring) == hopsEnded.load(ordering: .acquiring) }
 
   /// Ends all that is left, and lets the loops do what they have accepted.
