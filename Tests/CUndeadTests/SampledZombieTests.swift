@@ -12,7 +12,8 @@
     }
 
     static let uses: [(way: String, kind: String, type: String, field: String)] = [
-      ("read", "field", "App.Point", "y"), ("write", "field", "App.Point", "x"), ("method", "method", "App.Dog", ""),
+      ("read", "field", "App.Point", "y"), ("weakly", "field", "App.Point", "y"), ("write", "field", "App.Point", "x"),
+      ("method", "method", "App.Dog", ""),
       ("release", "release", "App.Dog", ""), ("retain", "retain", "App.Dog", ""), ("closure", "closure", "closure", ""),
     ]
     static let storage: [(way: String, kind: String, type: String, field: String)] = [

@@ -78,7 +78,7 @@ struct ZombieMessage {
       let accessor = Self.accessors[event.accessor].map { " (\($0))" } ?? ""
       let isOfClass = event.flags & 2 != 0
       return "\(member ?? "message")\(accessor) sent to \(isOfClass ? "the class of " : "")\(object)"
-    case "release": return "release of \(object)"
+    case "release": return "\(type == "raw memory" ? "second deallocation" : "release") of \(object)"
     case "retain": return "retain of \(object)"
     case "field":
       let operation = event.flags & 1 != 0 ? "write to" : "read of"
