@@ -101,6 +101,14 @@
       #expect(abs(chosen - expected) < 6 * expected.squareRoot() + expected / 100)
     }
 
+    /// What a program makes and frees in the same order stays side by side.
+    @Test func whatIsNotChosenLiesWhereItWouldWithoutASample() throws {
+      for _ in 0..<10 {
+        let run = try Self.run("places", oneIn: 10)
+        #expect(run.exit == 0 && run.text == "0\n", "\(run.text)")
+      }
+    }
+
     @Test func afterTheFirstUseAllThatAreMadeAtItsPlaceAreWatched() throws {
       let run = try Self.run("again", oneIn: 10)
       #expect(run.findings.count == 1)

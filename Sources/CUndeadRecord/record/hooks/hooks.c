@@ -241,9 +241,12 @@ UNDEAD_HOOK void *malloc(size_t size) {
   JUMP malloc_bare(size);
 }
 
-// In a hook.
+// In a hook. What stands in for a chosen block goes where that would have gone.
 UNDEAD_INLINE void give_back(void *block, undead_frame caller) {
-  if (undead_block_is_chosen(block)) block = undead_chosen_blocks.take_back(block, caller.pc, caller.sp, caller.bp);
+  if (undead_block_is_chosen(block)) {
+    block = undead_chosen_blocks.take_back(block, caller.pc, caller.sp, caller.bp);
+    if (undead_cache_give(block)) return;
+  }
   __libc_free(block);
 }
 
