@@ -44,7 +44,8 @@ enum ZombieAdvice {
   static func closure(_ facts: LeakFacts) -> String? {
     guard facts.use == "closure" else { return nil }
     return "the closure's context was released while something still had its address: keep the closure itself for as "
-      + "long as C code or an unsafe pointer can call it"
+      + "long as C code or an unsafe pointer can call it; likewise a value in a box, as of a captured variable, an "
+      + "`indirect` case or an existential"
   }
 
   static func timerTarget(_ facts: LeakFacts) -> String? {

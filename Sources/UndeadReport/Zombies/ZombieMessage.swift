@@ -72,7 +72,7 @@ struct ZombieMessage {
         + "any more"
     }
     // Of a message to a class nobody knows which object it came from.
-    let object = "freed \(type)" + (event.object == 0 ? "" : " \(address)")
+    let object = "freed \(type == "closure" ? "closure or box" : type)" + (event.object == 0 ? "" : " \(address)")
     switch kind {
     case "method":
       let accessor = Self.accessors[event.accessor].map { " (\($0))" } ?? ""
