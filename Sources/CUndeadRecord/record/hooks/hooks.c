@@ -386,9 +386,13 @@ static __attribute__((noinline)) void *resize_chosen(void *old, size_t size) {
   return block;
 }
 
+// Nothing is recorded, and nothing was of this block.
+UNDEAD_INLINE bool is_unrecorded(void *block) { return is_off() && LIKELY(!leaf_of(block)); }
+
 UNDEAD_HOOK void *realloc(void *old, size_t size) {
   if (makes_detour()) return undead_detour_realloc(old, size, HOOK_FRAME);
   if (undead_block_is_chosen(old)) return resize_chosen(old, size);
+  if (is_unrecorded(old)) return __libc_realloc(old, size);
   if (is_sampled()) return resize_sampled(old, size, HOOK_FRAME);
   return resize(old, size, HOOK_FRAME);
 }
@@ -401,6 +405,7 @@ UNDEAD_HOOK void *reallocarray(void *old, size_t count, size_t size) {
   }
   if (makes_detour()) return undead_detour_realloc(old, total, HOOK_FRAME);
   if (undead_block_is_chosen(old)) return resize_chosen(old, total);
+  if (is_unrecorded(old)) return __libc_realloc(old, total);
   if (is_sampled()) return resize_sampled(old, total, HOOK_FRAME);
   return resize(old, total, HOOK_FRAME);
 }
