@@ -12,7 +12,8 @@
     }
 
     static let uses: [(way: String, kind: String, type: String, field: String)] = [
-      ("read", "field", "App.Point", "y"), ("write", "field", "App.Point", "x"), ("method", "method", "App.Dog", ""),
+      ("read", "field", "App.Point", "y"), ("weakly", "field", "App.Point", "y"), ("write", "field", "App.Point", "x"),
+      ("method", "method", "App.Dog", ""),
       ("release", "release", "App.Dog", ""), ("retain", "retain", "App.Dog", ""), ("closure", "closure", "closure", ""),
     ]
     static let storage: [(way: String, kind: String, type: String, field: String)] = [
@@ -98,6 +99,14 @@
       let expected = objects / Double(rate)
       // The start of the program allocates, too, which is a thousandth of that.
       #expect(abs(chosen - expected) < 6 * expected.squareRoot() + expected / 100)
+    }
+
+    /// What a program makes and frees in the same order stays side by side.
+    @Test func whatIsNotChosenLiesWhereItWouldWithoutASample() throws {
+      for _ in 0..<10 {
+        let run = try Self.run("places", oneIn: 10)
+        #expect(run.exit == 0 && run.text == "0\n", "\(run.text)")
+      }
     }
 
     @Test func afterTheFirstUseAllThatAreMadeAtItsPlaceAreWatched() throws {

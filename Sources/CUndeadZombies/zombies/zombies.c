@@ -197,7 +197,7 @@ void undead_zombies_stop(void) {
 
 bool undead_zombies_have_pool(void) { return undead_chosen_blocks.bytes != 0; }
 
-void undead_zombies_each_sampled(void (*see)(uintptr_t block)) { undead_fenced_each(see); }
+void undead_zombies_each_sampled(void (*see)(uintptr_t block, uintptr_t twin)) { undead_fenced_each(see); }
 
 void undead_zombies_keep_pages(void) {
   if (undead_free_keeper) undead_free_filter_keep(undead_zombie_filter_kept);

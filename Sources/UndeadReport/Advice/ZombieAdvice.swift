@@ -3,9 +3,10 @@ import UndeadSystem
 /// What to do about a use of a dead object.
 enum ZombieAdvice {
   private static func type(_ facts: LeakFacts) -> String { ZombieMember.withoutModule(facts.rootType) }
+  private static func isRawMemory(_ facts: LeakFacts) -> Bool { facts.rootType == "raw memory" }
 
   static func release(_ facts: LeakFacts) -> String? {
-    guard facts.use == "release" else { return nil }
+    guard facts.use == "release", !isRawMemory(facts) else { return nil }
     return "there is one release more than retains: release an `Unmanaged` once for each `passRetained`, and take "
       + "what came from `passUnretained` with `takeUnretainedValue()`"
   }
@@ -30,16 +31,21 @@ enum ZombieAdvice {
 
   static func memory(_ facts: LeakFacts) -> String? {
     let isStorage = facts.use == "field" && facts.rootType.hasPrefix("Swift.")
-    guard facts.rootType == "raw memory" || isStorage else { return nil }
+    guard isRawMemory(facts) || isStorage else { return nil }
+    if facts.use == "release" {
+      return "the memory was deallocated before: one owner deallocates it, and other copies of the pointer do not"
+    }
     return
       "the memory was deallocated before this use: a pointer must not be kept for longer than what it points to, and one "
       + "from `withUTF8`, `withUnsafeBytes` and their kin not beyond the closure"
+      + (isStorage ? "; or the value was released once too often (`Unmanaged`)" : "")
   }
 
   static func closure(_ facts: LeakFacts) -> String? {
     guard facts.use == "closure" else { return nil }
     return "the closure's context was released while something still had its address: keep the closure itself for as "
-      + "long as C code or an unsafe pointer can call it"
+      + "long as C code or an unsafe pointer can call it; likewise a value in a box, as of a captured variable, an "
+      + "`indirect` case or an existential"
   }
 
   static func timerTarget(_ facts: LeakFacts) -> String? {

@@ -72,13 +72,13 @@ struct ZombieMessage {
         + "any more"
     }
     // Of a message to a class nobody knows which object it came from.
-    let object = "freed \(type)" + (event.object == 0 ? "" : " \(address)")
+    let object = "freed \(type == "closure" ? "closure or box" : type)" + (event.object == 0 ? "" : " \(address)")
     switch kind {
     case "method":
       let accessor = Self.accessors[event.accessor].map { " (\($0))" } ?? ""
       let isOfClass = event.flags & 2 != 0
       return "\(member ?? "message")\(accessor) sent to \(isOfClass ? "the class of " : "")\(object)"
-    case "release": return "release of \(object)"
+    case "release": return "\(type == "raw memory" ? "second deallocation" : "release") of \(object)"
     case "retain": return "retain of \(object)"
     case "field":
       let operation = event.flags & 1 != 0 ? "write to" : "read of"

@@ -77,9 +77,21 @@ static bool is_somebody_in_libc(const undead_replica_request *request) {
   return false;
 }
 
+static void see_sampled(uintptr_t block, uintptr_t twin) {
+  (void)twin;
+  undead_registry_see(block);
+}
+
+static void forget_twin(uintptr_t block, uintptr_t twin) {
+  (void)block;
+  uint32_t *word = twin ? undead_registry_slot(twin) : NULL;
+  if (word) *word = 0;
+}
+
 static int find_work(void *result) {
-  undead_zombies_each_sampled(undead_registry_see);
+  undead_zombies_each_sampled(see_sampled);
   *(undead_glibc_result *)result = undead_glibc_find(&heap);
+  undead_zombies_each_sampled(forget_twin);
   return 0;
 }
 

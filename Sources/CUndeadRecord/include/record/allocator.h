@@ -32,6 +32,8 @@ __attribute__((preserve_most)) bool undead_allocator_is_other(void);
 // address of their table, and so far in that begin the lists. False if that is not known.
 bool undead_allocator_lists(size_t *place, size_t *lists);
 
+// A block of glibc's without a word to the registry, or NULL.
+void *undead_allocator_take(size_t size);
 // Frees without a word to the registry; for the owner of the block.
 void undead_allocator_free(void *block);
 // The same in a hook that interrupted no other one: into the thread's own list, as free() does it.

@@ -24,8 +24,8 @@ typedef struct {
   // Called by malloc() and posix_memalign() when the thread's count has run out, not in a hook: draws the next one. NULL: glibc
   // is to allocate. The caller registers the block.
   undead_block_source_function choose;
-  // Called in a hook for a block that free() takes out of the registry.
-  void (*take_back)(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp);
+  // Called in a hook for a block that free() takes out of the registry. Returns one of glibc's to be freed in its place, or NULL.
+  void *(*take_back)(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp);
 } undead_block_pool;
 extern undead_block_pool undead_chosen_blocks;
 extern bool undead_blocks_are_chosen;

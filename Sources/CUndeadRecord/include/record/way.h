@@ -14,7 +14,7 @@ enum {
   UNDEAD_WAY_EXTRAS = 32,    // The backtrace is watched, or belongs to an asynchronous caller or to a scope,
                              // or addresses are avoided.
   UNDEAD_WAY_CHOOSES = 64,   // Each small block is counted: one of many is chosen (record/block_source.h).
-  UNDEAD_WAY_ONLY_CHOOSES = 128,   // The same where nothing is recorded, in place of UNDEAD_WAY_OFF.
+  UNDEAD_WAY_ONLY_CHOOSES = 128,   // The same where nothing is recorded and nobody keeps what is freed, in place of UNDEAD_WAY_OFF.
 };
 // Above them: how often it was chosen, so that nobody writes what was true before the choice of another thread.
 #define UNDEAD_WAY_ONE 256u

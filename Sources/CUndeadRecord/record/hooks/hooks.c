@@ -226,7 +226,9 @@ UNDEAD_HOOK void *malloc(size_t size) {
   if (UNLIKELY(!(way & UNDEAD_WAY_SHORT))) {
     if (way & UNDEAD_WAY_ONLY_CHOOSES) {
       if (UNLIKELY(count_is_over())) JUMP malloc_chosen(size);
-      JUMP malloc_unrecorded(size);
+      void *block = take_unrecorded(size);
+      if (LIKELY(block)) return block;
+      JUMP __libc_malloc(size);
     }
     if (way & UNDEAD_WAY_OFF) return __libc_malloc(size);
     JUMP malloc_otherwise(size);
@@ -239,10 +241,13 @@ UNDEAD_HOOK void *malloc(size_t size) {
   JUMP malloc_bare(size);
 }
 
-// In a hook.
+// In a hook. What stands in for a chosen block goes where that would have gone.
 UNDEAD_INLINE void give_back(void *block, undead_frame caller) {
-  if (undead_block_is_chosen(block)) undead_chosen_blocks.take_back(block, caller.pc, caller.sp, caller.bp);
-  else __libc_free(block);
+  if (undead_block_is_chosen(block)) {
+    block = undead_chosen_blocks.take_back(block, caller.pc, caller.sp, caller.bp);
+    if (undead_cache_give(block)) return;
+  }
+  __libc_free(block);
 }
 
 static __attribute__((noinline)) void free_unless_kept(void *block, undead_frame caller) {
@@ -288,11 +293,6 @@ static __attribute__((noinline)) void free_otherwise(void *block) {
   }
 }
 
-// No block of the pool's, and none that was recorded.
-static __attribute__((noinline)) void free_unrecorded(void *block) {
-  if (UNLIKELY(!undead_cache_give(block))) JUMP __libc_free(block);
-}
-
 static __attribute__((noinline)) void free_by_glibc(void *block) {
   undead_hook_enter_first();
   give_back(block, caller_of(HOOK_FRAME));
@@ -309,9 +309,10 @@ static __attribute__((noinline)) void free_sampled_outermost(void *block) {
 UNDEAD_HOOK void free(void *block) {
   uint32_t way = undead_way;
   if (UNLIKELY(!(way & (UNDEAD_WAY_FREE | UNDEAD_WAY_SAMPLED))) || UNLIKELY(undead_thread.in_hook)) {
-    // What was chosen lies in a leaf.
-    if (way & UNDEAD_WAY_ONLY_CHOOSES && LIKELY(!leaf_of(block)) && LIKELY(!undead_free_filter)) JUMP free_unrecorded(block);
-    JUMP free_otherwise(block);
+    // What was chosen lies in a leaf, as does what was recorded.
+    if (!(way & UNDEAD_WAY_ONLY_CHOOSES) || UNLIKELY(leaf_of(block) != NULL)) JUMP free_otherwise(block);
+    if (LIKELY(undead_cache_give(block))) return;
+    JUMP __libc_free(block);
   }
   undead_hook_enter_first();
   undead_leaf *leaf = leaf_of(block);
@@ -385,9 +386,13 @@ static __attribute__((noinline)) void *resize_chosen(void *old, size_t size) {
   return block;
 }
 
+// Nothing is recorded, and nothing was of this block.
+UNDEAD_INLINE bool is_unrecorded(void *block) { return is_off() && LIKELY(!leaf_of(block)); }
+
 UNDEAD_HOOK void *realloc(void *old, size_t size) {
   if (makes_detour()) return undead_detour_realloc(old, size, HOOK_FRAME);
   if (undead_block_is_chosen(old)) return resize_chosen(old, size);
+  if (is_unrecorded(old)) return __libc_realloc(old, size);
   if (is_sampled()) return resize_sampled(old, size, HOOK_FRAME);
   return resize(old, size, HOOK_FRAME);
 }
@@ -400,6 +405,7 @@ UNDEAD_HOOK void *reallocarray(void *old, size_t count, size_t size) {
   }
   if (makes_detour()) return undead_detour_realloc(old, total, HOOK_FRAME);
   if (undead_block_is_chosen(old)) return resize_chosen(old, total);
+  if (is_unrecorded(old)) return __libc_realloc(old, total);
   if (is_sampled()) return resize_sampled(old, total, HOOK_FRAME);
   return resize(old, total, HOOK_FRAME);
 }

@@ -67,10 +67,9 @@ AT_ITS_PLACE void *block_of_glibc(size_t size) {
 }
 
 // Nothing is recorded, but blocks are counted: what that costs is saved where glibc need not be called.
-AT_ITS_PLACE void *malloc_unrecorded(size_t size) {
+UNDEAD_INLINE void *take_unrecorded(size_t size) {
   void *block = LIKELY(size <= LARGEST_CACHED_BLOCK) ? undead_cache_take(size) : NULL;
-  if (UNLIKELY(!block)) JUMP __libc_malloc(size);
-  ((uintptr_t *)block)[1] = 0;   // the key, as glibc does
+  if (LIKELY(block)) ((uintptr_t *)block)[1] = 0;   // the key, as glibc does
   return block;
 }
 

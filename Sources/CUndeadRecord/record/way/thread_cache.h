@@ -59,11 +59,13 @@ UNDEAD_INLINE void *undead_cache_take(size_t size) {
 
 // False if glibc is to free the block: it is none of these sizes, the list is full, or it may be there already.
 UNDEAD_INLINE bool undead_cache_give(void *block) {
-  undead_cache_table *table = undead_cache_of_thread();
-  if (UNLIKELY(!table) || UNLIKELY((uintptr_t)block & 15) || UNLIKELY(!block)) return false;
+  if (UNLIKELY(!block)) return false;
   uintptr_t *words = block, head = words[-1];
   size_t bin = ((head & ~(uintptr_t)CHUNK_FLAGS) - CHUNK_SMALLEST) >> 4;
+  // The size first: for large blocks, nothing else is asked.
   if (UNLIKELY(bin >= CACHE_BINS) || UNLIKELY(head & (CHUNK_MAPPED | 8))) return false;
+  undead_cache_table *table = undead_cache_of_thread();
+  if (UNLIKELY(!table) || UNLIKELY((uintptr_t)block & 15)) return false;
   uint16_t count = table->counts[bin];
   if (UNLIKELY(count >= undead_cache.most[bin]) || UNLIKELY(words[1] == undead_cache.key)) return false;
   words[1] = undead_cache.key;

@@ -51,7 +51,7 @@ static uint32_t choose(void) {
   if (undead_allocator_detour) return way;
   if (!undead_block_source) way |= way_of_mode(mode);
   bool chooses = __atomic_load_n(&undead_blocks_are_chosen, __ATOMIC_SEQ_CST);
-  if (chooses && way & UNDEAD_WAY_OFF) way ^= UNDEAD_WAY_OFF | UNDEAD_WAY_ONLY_CHOOSES;
+  if (chooses && way & UNDEAD_WAY_OFF) way ^= undead_free_filter ? UNDEAD_WAY_OFF : UNDEAD_WAY_OFF | UNDEAD_WAY_ONLY_CHOOSES;
   if (chooses && way & UNDEAD_WAY_SHORT) way |= UNDEAD_WAY_CHOOSES;
   bool words = mode > UNDEAD_RECORD_OFF && mode != UNDEAD_RECORD_SAMPLED;
   return words && !undead_free_filter && !undead_sparse_used ? way | UNDEAD_WAY_FREE : way;

@@ -11,8 +11,9 @@ bool undead_zombies_turn_on(const undead_zombie_options *options);
 
 // True once blocks may have been handed out that only free() of ours can take back.
 bool undead_zombies_have_pool(void);
-// Calls `see` for each block of the sample that lives. In a copy of a process, whose registry does not know them.
-void undead_zombies_each_sampled(void (*see)(uintptr_t block));
+// Calls `see` for each block of the sample that lives, with what glibc has in its place (0: nothing). In a copy of a process: its
+// registry does not know the first, and its allocator says that the second is used.
+void undead_zombies_each_sampled(void (*see)(uintptr_t block, uintptr_t twin));
 // Begins the log, so that it is there also when nothing is ever found.
 void undead_zombie_log_begin(void);
 

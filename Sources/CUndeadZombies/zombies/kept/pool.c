@@ -203,7 +203,7 @@ static slot_row *row_for(size_t room) {
   return NULL;
 }
 
-void *undead_fenced_allocate(size_t size, size_t alignment, uintptr_t isa, const undead_fenced_frames *allocation) {
+void *undead_fenced_allocate(size_t size, size_t alignment, uintptr_t isa, const undead_fenced_frames *allocation, void *twin) {
   if (alignment < LEAST_ALIGNMENT) alignment = LEAST_ALIGNMENT;
   if (!size || size > UNDEAD_FENCED_MOST || alignment > UNDEAD_PAGE) return NULL;
   size_t room = (bytes_of(size, isa) + alignment - 1) & ~(alignment - 1);
@@ -211,6 +211,7 @@ void *undead_fenced_allocate(size_t size, size_t alignment, uintptr_t isa, const
   if (!row || !undead_lock_take(&lock)) return NULL;
   undead_fenced_slot *slot = begin_block(row, size, room, isa, allocation);
   uintptr_t block = slot ? slot->block : 0;
+  if (slot) slot->twin = twin;
   undead_lock_release(&lock);
   if (!block) return NULL;
   if (room < UNDEAD_PAGE) memset((void *)block, 0, room);
@@ -224,12 +225,20 @@ static undead_fenced_slot *living(uintptr_t block) {
   return slot && slot->state == UNDEAD_FENCED_LIVE && slot->block == block ? slot : NULL;
 }
 
-bool undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_actor *killer,
-                        const undead_fenced_frames *deallocation) {
-  if (!undead_lock_take(&lock)) return true;
+static void *give_twin(undead_fenced_slot *slot) {
+  void *twin = slot ? slot->twin : NULL;
+  if (slot) slot->twin = NULL;
+  return twin;
+}
+
+void *undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_actor *killer,
+                         const undead_fenced_frames *deallocation) {
+  if (!undead_lock_take(&lock)) return NULL;
   undead_fenced_slot *slot = living(block);
+  void *twin = give_twin(slot);
   if (slot) {
-    slot->isa = isa;
+    // What was made as an object is one as long as its class stands there, whatever its counts lead to.
+    if (!slot->isa || slot->isa != *(const uintptr_t *)block) slot->isa = isa;
     slot->death = undead_nanoseconds(CLOCK_MONOTONIC_COARSE);
     slot->killer = *killer;
     slot->deallocation = *deallocation;
@@ -240,17 +249,19 @@ bool undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_acto
     put_slot(slot);
   }
   undead_lock_release(&lock);
-  return slot != NULL;
+  return twin;
 }
 
-void undead_fenced_release(uintptr_t block) {
-  if (!undead_lock_take(&lock)) return;
+void *undead_fenced_release(uintptr_t block) {
+  if (!undead_lock_take(&lock)) return NULL;
   undead_fenced_slot *slot = living(block);
+  void *twin = give_twin(slot);
   if (slot) {
     slot->state = UNDEAD_FENCED_USED;
     put_slot(slot);
   }
   undead_lock_release(&lock);
+  return twin;
 }
 
 bool undead_fenced_find(uintptr_t block, undead_fenced_slot *copy) {
@@ -261,10 +272,10 @@ bool undead_fenced_find(uintptr_t block, undead_fenced_slot *copy) {
   return slot != NULL;
 }
 
-void undead_fenced_each(void (*see)(uintptr_t block)) {
+void undead_fenced_each(void (*see)(uintptr_t block, uintptr_t twin)) {
   for (const slot_row *row = rows; row < rows + ROWS && row->low; row++)
     for (const undead_fenced_slot *slot = row->slots; slot < row->slots + row->slot_count; slot++)
-      if (slot->state == UNDEAD_FENCED_LIVE) see(slot->block);
+      if (slot->state == UNDEAD_FENCED_LIVE) see(slot->block, (uintptr_t)slot->twin);
 }
 
 // MARK: Accesses

@@ -32,6 +32,7 @@ typedef enum { UNDEAD_FENCED_FREE, UNDEAD_FENCED_LIVE, UNDEAD_FENCED_DEAD, UNDEA
 typedef struct {
   uintptr_t low, fence;        // its pages, and the one behind it; 0: never used
   uintptr_t block;
+  void *twin;                  // of a living block: what glibc's malloc gave in its place, which nobody uses; NULL: nothing
   size_t size;
   uintptr_t isa;               // of an object; 0: not known, or raw memory
   uint32_t state;              // undead_fenced_state; USED: dead, used since, and open again
@@ -52,19 +53,20 @@ bool undead_fenced_prepare(uint32_t dead, uint32_t slots);
 void undead_fenced_refuse(void);
 // How full the pool is of living blocks, in quarters.
 uint32_t undead_fenced_quarters(void);
-// Memory for a block of the pool; NULL (counted) if it is too large, or there is no slot.
-void *undead_fenced_allocate(size_t size, size_t alignment, uintptr_t isa, const undead_fenced_frames *allocation);
-// The block dies, and its page is taken away; false if it is dead already, or no block.
-bool undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_actor *killer,
-                        const undead_fenced_frames *deallocation);
+// Memory for a block of the pool, which keeps `twin` from now on; NULL (counted) if it is too large, or there is no slot.
+void *undead_fenced_allocate(size_t size, size_t alignment, uintptr_t isa, const undead_fenced_frames *allocation, void *twin);
+// The block dies, and its page is taken away; `isa` if it was not known as an object. Returns its twin, which the caller frees; NULL
+// also if it is dead already.
+void *undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_actor *killer,
+                         const undead_fenced_frames *deallocation);
 // The same where nobody looks for zombies any more.
-void undead_fenced_release(uintptr_t block);
+void *undead_fenced_release(uintptr_t block);
 
 // A copy of what is known of a living block; false for others.
 bool undead_fenced_find(uintptr_t block, undead_fenced_slot *copy);
 
-// Calls `see` for each living block, without the lock: in a copy of a process.
-void undead_fenced_each(void (*see)(uintptr_t block));
+// Calls `see` for each living block and its twin (0: none), without the lock: in a copy of a process.
+void undead_fenced_each(void (*see)(uintptr_t block, uintptr_t twin));
 
 // True if `address` lies in the pool.
 bool undead_fenced_holds(uintptr_t address);

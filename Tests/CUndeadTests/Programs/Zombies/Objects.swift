@@ -30,6 +30,14 @@ func useObject(_ way: String) -> Bool {
     print(keeper!.unsafe.speak())
   case "reference-field": print(dead { Dog() }.toOpaque().load(fromByteOffset: 24, as: [Int].self).count)
   case "read": print(ask(dead { Point() }) { $0.y })
+  case "weakly":
+    weak var weakly: Point?
+    let makePoint = {
+      let point = Point()
+      weakly = point
+      return point
+    }
+    print(ask(dead(makePoint)) { $0.y }, weakly == nil)
   case "write":
     print(
       ask(dead { Point() }) {

@@ -28,12 +28,28 @@ func sample(_ way: String) -> Bool {
       if first < 0 { first = status } else if status != first { differ = true }
     }
     print(differ)
+  case "places": print(placesChange())
   case "long-lived": living = (0..<500).map { _ in Unmanaged.passRetained(Animal()) }
   case "again":
     for _ in 0..<10_000 { keep(ask(dead { Point() }) { $0.y }) }
   default: return false
   }
   return true
+}
+
+/// Points are made, freed in the opposite order, and made again: how many of those that were not chosen are not where they were.
+func placesChange() -> Int {
+  func make() -> [Unmanaged<Point>] { (0..<60).map { _ in Unmanaged.passRetained(Point()) } }
+  func places(_ points: [Unmanaged<Point>]) -> [UInt] { points.map { UInt(bitPattern: $0.toOpaque()) } }
+  func free(_ points: [Unmanaged<Point>]) { for point in points.reversed() { point.release() } }
+  let first = make()
+  let before = places(first)
+  free(first)
+  let second = make()
+  let after = places(second)
+  free(second)
+  let mappings: UInt = 0x7f00_0000_0000  // the heap of the main thread lies below
+  return zip(before, after).count { $0 < mappings && $1 < mappings && $0 != $1 }
 }
 
 /// A point is freed on another thread, which has ended before it is used, or not.
