@@ -292,7 +292,7 @@ for target in package.targets {
 
 // A debug build of a whole module takes half of the processor time of one file by file, and those who depend on this package build it
 // once. The module is written by the job that compiles it: another one would read and check all sources again. A pass that is left out
-// took a twelfth of the compiler's time in a debug build of UndeadReport, a third in a release build. It is for warnings: of constants
+// took a twelfth of the compiler's time in a debug build of UndeadReport, and more in a release build. It is for warnings: of constants
 // that overflow, for example, behind loads that it promotes.
 if !isIncremental {
   for target in package.targets where target.type == .regular || target.type == .executable {
