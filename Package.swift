@@ -265,12 +265,12 @@ if Context.environment["UNDEAD_ONLY_TOOL"] == "1" {
   package.dependencies.removeLast(package.dependencies.count - 1)  // all but swift-argument-parser
 }
 
-// How long the optimiser takes is noticed, how long a page, an answer or the reading of options takes is not: what walks a heap or a
-// graph lies below these. Their modules are written by the job that compiles them, see below. Reports are analysed by the tens of
-// thousands, but two passes find little there that others have not found.
+// How long the optimiser takes is noticed, how long a page, an answer, the reading of options or a call of the kernel takes is
+// not: what walks a heap or a graph lies below these. Their modules are written by the job that compiles them, see below. Reports
+// are analysed by the tens of thousands, but two passes find little there that others have not found.
 for target in package.targets {
   switch target.name {
-  case "UndeadFormats", "UndeadPage", "UndeadService", "UndeadServiceAnalysis", "UndeadTool":
+  case "UndeadAttach", "UndeadFormats", "UndeadPage", "UndeadService", "UndeadServiceAnalysis", "UndeadTool":
     target.optimize("-Onone", "-assert-config", "Release", "-no-emit-module-separately-wmo")
   case "Undead", "UndeadProfile": target.optimize("-Osize")
   case "UndeadReport":
@@ -280,16 +280,21 @@ for target in package.targets {
   }
 }
 
-// A debug build of a whole module takes half of the processor time of one file by file, and those who depend on this package build it
-// once. The module is written by the job that compiles it: another one would read and check all sources again.
+// A debug build of a whole module takes half of the processor time of one file by file, and those who depend on this package build
+// it once. The module is written by the job that compiles it: another one would read and check all sources again. A pass that is
+// left out took a twelfth of the compiler's time in a debug build of UndeadReport, and more in a release build. It is for
+// warnings: of constants that overflow, for example, behind loads that it promotes.
 if !isIncremental {
-  for target in package.targets where target.type == .regular && !target.name.hasPrefix("C") {
-    target.swiftSettings =
-      (target.swiftSettings ?? []) + [
+  for target in package.targets where target.type == .regular || target.type == .executable {
+    guard !target.name.hasPrefix("C") else { continue }
+    var settings: [SwiftSetting] = [.unsafeFlags(["-Xllvm", "-sil-disable-pass=mandatory-redundant-load-elimination"])]
+    if target.type == .regular {
+      settings.append(
         .unsafeFlags(
           ["-whole-module-optimization", "-num-threads", "2", "-no-emit-module-separately-wmo"],
-          .when(configuration: .debug))
-      ]
+          .when(configuration: .debug)))
+    }
+    target.swiftSettings = (target.swiftSettings ?? []) + settings
   }
 }
 

@@ -18,16 +18,6 @@ package enum HeapSavingError: Error, Equatable, CustomStringConvertible {
 }
 
 extension HeapFile {
-  /// Looks up the names of all code addresses of a heap file and puts them into it, so that it can be read elsewhere.
-  ///
-  /// - Returns: what the reader has to know about names that were not found, one sentence each.
-  @discardableResult
-  package static func addSymbols(
-    to path: String, using symbolizer: Symbolizer = Symbolizer()
-  ) throws(HeapSavingError) -> [String] {
-    try save(path, to: path, using: symbolizer)
-  }
-
   /// Copies a heap file with the names of its code addresses and with further facts; the graph is not decoded.
   ///
   /// The destination is replaced when the copy is complete: whatever goes wrong, no half of a file is left.

@@ -80,7 +80,7 @@ import UndeadSystem
     try withDirectory { directory in
       let heap = HeapFileTests.sample()
       try heap.encoded().write(to: URL(filePath: "\(directory)/heap"))
-      #expect(try HeapFile.addSymbols(to: "\(directory)/heap", using: Self.nothing) == [])
+      #expect(try HeapFile.save("\(directory)/heap", to: "\(directory)/heap", using: Self.nothing) == [])
       #expect(try HeapFile(path: "\(directory)/heap").snapshot.symbols == heap.snapshot.symbols)
     }
   }
@@ -94,7 +94,7 @@ import UndeadSystem
       let sum = data.withUnsafeBytes { SnapshotFormat.checksum($0) }
       withUnsafeBytes(of: sum.littleEndian) { data.replaceSubrange(24..<32, with: $0) }
       try data.write(to: URL(filePath: "\(directory)/heap"))
-      try HeapFile.addSymbols(to: "\(directory)/heap", using: Self.nothing)
+      try HeapFile.save("\(directory)/heap", to: "\(directory)/heap", using: Self.nothing)
       let saved = try Data(contentsOf: URL(filePath: "\(directory)/heap"))
       #expect((0..<Int(saved[32])).contains { saved[64 + 32 * $0] == 99 })
       _ = try HeapFile(path: "\(directory)/heap").graph()

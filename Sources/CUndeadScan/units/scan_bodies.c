@@ -5,4 +5,5 @@
 #include "scan/bodies/held.c"
 #include "scan/bodies/makers.c"
 #include "scan/bodies/plain.c"
+#include "scan/bodies/references.c"
 #endif

@@ -27,7 +27,7 @@ package final class LiveReplica {
     self.program = program
     guardian = Guardian(of: program.pid)
     var held = HeldByKernel(for: program.anchor)
-    let lost = UncopiedMemory.lost(in: program.anchor)
+    let lost = MemoryMap.uncopied(process: program.anchor)
     let haste = Haste()
     defer { haste.end() }
     let start = SystemClock.now()

@@ -76,9 +76,6 @@ extension ReplicaSource.Contents {
 private struct TouchedPages {
   private let file: Int32
   private let owner: FileOwner
-  private static let page: UInt64 = 4096
-  /// Bits of `/proc/PID/pagemap`: in memory, or swapped out.
-  private static let touched: UInt64 = 3 << 62
 
   private final class FileOwner {
     let file: Int32
@@ -99,12 +96,12 @@ private struct TouchedPages {
     guard region.isReadable else { return .zero }
     var pieces: [(start: UInt64, bytes: [UInt8])] = []
     // A page of a file that was not touched has the file's contents.
-    for range in region.path.hasPrefix("/") ? [region.start..<region.end] : ranges(in: region) {
+    for range in region.path.hasPrefix("/") ? [region.start..<region.end] : region.touchedPages(file) {
       guard let bytes = memory.read(at: range.lowerBound, count: Int(range.count)) else { continue }
       pieces.append((range.lowerBound, bytes))
     }
     return .reader { address, buffer in
-      _ = buffer.initializeMemory(as: UInt8.self, repeating: 0)
+      memset(buffer.baseAddress!, 0, buffer.count)
       let end = address + UInt64(buffer.count)
       for piece in pieces where piece.start < end && piece.start + UInt64(piece.bytes.count) > address {
         let low = max(piece.start, address)
@@ -117,28 +114,5 @@ private struct TouchedPages {
       }
       return buffer.count
     }
-  }
-
-  private func ranges(in region: MemoryMap.Region) -> [Range<UInt64>] {
-    var ranges: [Range<UInt64>] = []
-    var entries = [UInt64](repeating: 0, count: 1 << 16)
-    var address = region.start
-    while address < region.end {
-      let wanted = min(entries.count, Int((region.end - address) / Self.page))
-      let count = entries.withUnsafeMutableBytes {
-        pread(file, $0.baseAddress, wanted * 8, off_t(address / Self.page * 8))
-      }
-      guard count >= 8 else { break }
-      for index in 0..<count / 8 where entries[index] & Self.touched != 0 {
-        let page = address + UInt64(index) * Self.page
-        if let last = ranges.last, last.upperBound == page {
-          ranges[ranges.count - 1] = last.lowerBound..<page + Self.page
-        } else {
-          ranges.append(page..<page + Self.page)
-        }
-      }
-      address += UInt64(count / 8) * Self.page
-    }
-    return ranges
   }
 }

@@ -12,8 +12,6 @@ struct UncopiedMemory {
   /// More would take too long: the copy then has less than the program.
   private static let mostBytes: UInt64 = 64 << 20
   private static let mostReserved: UInt64 = 1 << 30
-  /// Bits of `/proc/PID/pagemap`: in memory, or swapped out.
-  private static let touched: UInt64 = 3 << 62
 
   private var parts: [Part] = []
   private let standing: [MemoryMap.Region]
@@ -42,7 +40,7 @@ struct UncopiedMemory {
   ) -> Part? {
     guard region.end - region.start <= mostReserved else { return nil }
     guard region.isShared else {
-      return part(region, touchedPages(of: region, pagemap), &room) { range in
+      return part(region, region.touchedPages(pagemap), &room) { range in
         program.memory.read(at: range.lowerBound, count: range.count)
       }
     }
@@ -103,51 +101,10 @@ struct UncopiedMemory {
     return isMemory && lost.contains { $0.overlaps(region.start..<region.end) }
   }
 
-  /// `VmFlags` of `/proc/PID/smaps`: `dc` do not copy, `wf` wipe on fork, `io` of a device. Takes long: to be asked before the program
-  /// stands still.
-  static func lost(in tid: pid_t) -> [Range<UInt64>] {
-    let smaps = WholeFile.read("/proc/\(tid)/smaps") ?? []
-    var ranges: [Range<UInt64>] = []
-    var current: Range<UInt64>?
-    for line in smaps.split(separator: UInt8(ascii: "\n")) {
-      let text = String(decoding: line, as: UTF8.self)
-      if text.hasPrefix("VmFlags:") {
-        let flags = text.split(separator: " ")
-        if let current, flags.contains("dc") || flags.contains("wf"), !flags.contains("io") { ranges.append(current) }
-      } else if let first = line.first, first < UInt8(ascii: "A") || first > UInt8(ascii: "Z") {
-        current = MemoryMap(text: Array(line)).regions.first.map { $0.start..<$0.end }
-      }
-    }
-    return ranges
-  }
-
-  private static func touchedPages(of region: MemoryMap.Region, _ pagemap: Int32) -> [Range<UInt64>] {
-    var ranges: [Range<UInt64>] = []
-    var entries = [UInt64](repeating: 0, count: 4096)
-    var address = region.start
-    while address < region.end {
-      let wanted = min(entries.count, Int((region.end - address) / page))
-      let count = entries.withUnsafeMutableBytes {
-        pread(pagemap, $0.baseAddress, wanted * 8, off_t(address / page * 8))
-      }
-      guard count >= 8 else { break }
-      for index in 0..<count / 8 where entries[index] & touched != 0 {
-        let start = address + UInt64(index) * page
-        if let last = ranges.last, last.upperBound == start {
-          ranges[ranges.count - 1] = last.lowerBound..<start + page
-        } else {
-          ranges.append(start..<start + page)
-        }
-      }
-      address += UInt64(count / 8) * page
-    }
-    return ranges
-  }
-
   /// True if the program got such memory between the question for it and its stop: the copy has it empty, or not at all.
   func isLate(in copy: pid_t, _ maps: MemoryMap) -> Bool {
     guard isComplete else { return false }
-    let lost = Self.lost(in: copy)
+    let lost = MemoryMap.uncopied(process: copy)
     if maps.regions.contains(where: { !$0.isShared && Self.isUncopied($0, lost) }) { return true }
     return standing.contains { region in
       region.path.isEmpty && !region.isShared && region.isWritable && maps.region(containing: region.start) == nil

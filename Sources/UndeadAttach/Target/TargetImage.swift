@@ -131,12 +131,19 @@ package struct TargetImage {
   package func find(_ pattern: [UInt8]) -> UInt64? {
     for piece in code where piece.count < 1 << 30 {
       guard let bytes = memory.read(at: piece.lowerBound, count: Int(piece.count)) else { continue }
-      let hit = bytes.withUnsafeBytes { bytes in
-        (0..<max(0, bytes.count - pattern.count + 1)).first { start in
-          bytes[start] == pattern[0] && pattern.indices.allSatisfy { bytes[start + $0] == pattern[$0] }
-        }
-      }
+      let hit = bytes.withUnsafeBytes { Self.place(of: pattern, in: $0) }
       if let hit { return piece.lowerBound + UInt64(hit) }
+    }
+    return nil
+  }
+
+  /// Megabytes are looked through: by the C library, as release builds do not optimise this module.
+  private static func place(of pattern: [UInt8], in bytes: UnsafeRawBufferPointer) -> Int? {
+    guard var at = bytes.baseAddress else { return nil }
+    let end = at + bytes.count
+    while end - at >= pattern.count, let hit = memchr(at, Int32(pattern[0]), end - at - pattern.count + 1) {
+      if memcmp(hit, pattern, pattern.count) == 0 { return UnsafeRawPointer(hit) - bytes.baseAddress! }
+      at = UnsafeRawPointer(hit) + 1
     }
     return nil
   }

@@ -42,12 +42,30 @@ struct HeapBlockLists {
 /// the words at offsets -24 to 24 around the reference. HEAP ROOT EDGES has the root minus that of the entry before
 /// (zigzag), and the rank of the target.
 struct HeapStreamDecoder {
+  /// What the loop asks of a shape. The compiler inlines no constant of another module: they are asked for once for each shape, not
+  /// for each block.
+  private struct ShapeFacts {
+    let size: UInt64
+    let hasStrongCount, countUnknown, hasUse, hasHash: Bool
+
+    init(_ shape: HeapFile.Shape) {
+      size = shape.size
+      hasStrongCount = shape.has(HeapFile.Shape.hasStrongCount)
+      countUnknown = shape.has(HeapFile.Shape.countUnknown)
+      hasUse = shape.has(HeapFile.Shape.hasUse)
+      hasHash = shape.has(HeapFile.Shape.hasHash)
+    }
+  }
+
   private let file: HeapFile
   private let start: Int
   private var stream: HeapStream
   private var lists: HeapBlockLists
   private var address: UInt64 = 0
   private var bytes: UInt64 = 0
+  private let shapes: [ShapeFacts]
+  /// Whether the references of a place have neighbours.
+  private let hasNeighbours: [Bool]
   /// The highest rank that a reference names, and where it stands.
   private var highest: (target: UInt32, position: Int) = (0, 0)
 
@@ -56,6 +74,8 @@ struct HeapStreamDecoder {
 
   init(_ file: HeapFile) {
     self.file = file
+    shapes = file.shapes.map(ShapeFacts.init)
+    hasNeighbours = file.places.map(\.hasNeighbours)
     let section = file.sections[.heapGraph]
     start = section.offset
     let bytes = UnsafeRawBufferPointer(rebasing: file.bytes[start..<(start + section.count)])
@@ -98,15 +118,15 @@ struct HeapStreamDecoder {
     try decodeAddress(position, rank)
     let shape = stream.small()
     let site = stream.small()
-    guard Int(shape) < file.shapes.count, Int(site) <= file.sites.count else {
+    guard Int(shape) < shapes.count, Int(site) <= file.sites.count else {
       throw damaged(
         position,
-        "shape \(shape) and site \(site) are meant, there are \(file.shapes.count) and \(file.sites.count)")
+        "shape \(shape) and site \(site) are meant, there are \(shapes.count) and \(file.sites.count)")
     }
     lists.shapes.append(shape)
     lists.sites.append(site)
-    bytes = min(bytes + file.shapes[Int(shape)].size, Self.mostBytes + 1)
-    decodeFacts(file.shapes[Int(shape)].flags, rank)
+    bytes = min(bytes + shapes[Int(shape)].size, Self.mostBytes + 1)
+    decodeFacts(shapes[Int(shape)], rank)
     lists.firstEdges.append(UInt32(truncatingIfNeeded: lists.targets.count))
     try decodeEdges(rank)
     if let failure = stream.failure { throw damaged(stream.position, failure.text) }
@@ -123,17 +143,17 @@ struct HeapStreamDecoder {
   }
 
   @inline(__always)
-  private mutating func decodeFacts(_ flags: UInt32, _ rank: Int) {
-    if flags & HeapFile.Shape.hasStrongCount != 0 {
+  private mutating func decodeFacts(_ shape: ShapeFacts, _ rank: Int) {
+    if shape.hasStrongCount {
       lists.strongCounts.append(UInt32(clamping: stream.number()))
     } else {
-      lists.strongCounts.append(flags & HeapFile.Shape.countUnknown != 0 ? HeapGraph.unknownCount : 1)
+      lists.strongCounts.append(shape.countUnknown ? HeapGraph.unknownCount : 1)
     }
-    if flags & HeapFile.Shape.hasUse != 0 {
+    if shape.hasUse {
       let used = stream.number()
       lists.uses.append(.init(rank: UInt32(rank), used: used, capacity: stream.number()))
     }
-    if flags & HeapFile.Shape.hasHash != 0 {
+    if shape.hasHash {
       lists.hashes.append(.init(rank: UInt32(rank), hash: stream.word()))
     }
   }
@@ -154,7 +174,7 @@ struct HeapStreamDecoder {
     let place = stream.small()
     let distance = stream.signed()
     let (target, overflow) = distance.addingReportingOverflow(Int64(rank))
-    guard Int(place) < file.places.count, !overflow, target >= 0, target < Int64(UInt32.max) else {
+    guard Int(place) < hasNeighbours.count, !overflow, target >= 0, target < Int64(UInt32.max) else {
       throw damaged(
         position,
         "place \(place) and the block \(distance) after block \(rank) are meant, there are \(file.places.count) places")
@@ -162,7 +182,7 @@ struct HeapStreamDecoder {
     if UInt32(target) > highest.target { highest = (UInt32(target), position) }
     lists.targets.append(UInt32(target))
     lists.places.append(place)
-    if file.places[Int(place)].hasNeighbours { decodeNeighbours() }
+    if hasNeighbours[Int(place)] { decodeNeighbours() }
   }
 
   private mutating func decodeNeighbours() {

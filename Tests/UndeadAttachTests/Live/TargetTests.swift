@@ -32,6 +32,23 @@ nonisolated(unsafe) private var handlerMayEnd: [Int32] = [0, 0]
     #expect(map.regions[2].isShared && map.regions[2].path == "/dev/zero (deleted)")
   }
 
+  @Test func pagesAreThoseThatACopyDoesNotGet() throws {
+    let memory = try #require(mmap(nil, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))
+    defer { munmap(memory, 1 << 20) }
+    let start = UInt64(UInt(bitPattern: memory))
+    try #require(memory != MAP_FAILED && madvise(memory + 4096, 8192, MADV_DONTFORK) == 0)
+    try #require(madvise(memory + 65536, 8192, MADV_WIPEONFORK) == 0)
+    memset(memory + 65536, 1, 4096)
+    let (hidden, wiped) = (start + 4096..<start + 12288, start + 65536..<start + 73728)
+    let uncopied = MemoryMap.uncopied(process: getpid())
+    #expect(uncopied.contains(hidden) && uncopied.contains(wiped))
+    let pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)
+    defer { close(pagemap) }
+    let map = try #require(MemoryMap.own)
+    #expect(map.region(containing: hidden.lowerBound)?.touchedPages(pagemap) == [])
+    #expect(map.region(containing: wiped.lowerBound)?.touchedPages(pagemap) == [start + 65536..<start + 69632])
+  }
+
   /// A debugger or a symboliser in the process may have the file there, too.
   @Test func aFileThatIsMappedToBeReadIsNoImage() {
     let text = """

@@ -271,3 +271,9 @@ UNDEAD_WALK undead_walk_root(const undead_heap *heap, const undead_root *root, u
   undead_evidence evidence = root->weak ? weak : UNDEAD_EVIDENCE_RAW;
   undead_walk_bytes(heap, root->low, root->high, evidence, visit, context);
 }
+
+// The same for all but the hottest visitors: one copy of each walk, as a copy in each of its twenty callers was a fifth of the time
+// of the C compiler.
+void undead_visit_body(const undead_heap *heap, uintptr_t block, const undead_body *body, bool weak,
+                       undead_reference_visitor visit, void *context);
+void undead_visit_root(const undead_heap *heap, const undead_root *root, undead_reference_visitor visit, void *context);

@@ -42,7 +42,7 @@ static void note_named(void *context, const undead_reference *reference) {
 
 static void note_doubtful(closed_search *self, const undead_roots *roots) {
   for (uint32_t i = 0; i < roots->count; i++)
-    if (roots->roots[i].doubtful) undead_walk_root(self->marker->heap, &roots->roots[i], note_named, self);
+    if (roots->roots[i].doubtful) undead_visit_root(self->marker->heap, &roots->roots[i], note_named, self);
 }
 
 // Marks what others than the frames own, and all that it reaches.

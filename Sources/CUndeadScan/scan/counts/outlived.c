@@ -62,7 +62,7 @@ static void keep_owned(outlived_search *self) {
   for (uintptr_t block; (block = undead_worklist_pop(&self->alive));) {
     undead_body body;
     undead_body_of(self->bodies, block, undead_block_size(block), &body);
-    undead_walk_body(self->bodies->heap, block, &body, false, keep_reference, self);
+    undead_visit_body(self->bodies->heap, block, &body, false, keep_reference, self);
   }
 }
 
@@ -119,7 +119,7 @@ static bool find_members(outlived_search *self) {
       if (tally->blocks[self->at].wanted) continue;
       undead_body body;
       undead_body_of(self->bodies, block, undead_block_size(block), &body);
-      undead_walk_body(self->bodies->heap, block, &body, false, note_way_back, self);
+      undead_visit_body(self->bodies->heap, block, &body, false, note_way_back, self);
       changed |= tally->blocks[self->at].wanted;
     }
   }

@@ -132,7 +132,7 @@ void undead_tally_add(undead_tally *tally, uintptr_t block) {
   undead_body_of(tally->bodies, block, size, &body);
   undead_body_settle(&body, size);
   tally->body = &body;
-  undead_walk_body(tally->heap, block, &body, false, add_reference, tally);
+  undead_visit_body(tally->heap, block, &body, false, add_reference, tally);
 }
 
 #define UNCERTAIN UINT64_MAX

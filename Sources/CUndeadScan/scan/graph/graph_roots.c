@@ -93,7 +93,7 @@ void undead_graph_write_roots(undead_graph_writer *writer, const undead_view *vi
   root_walk self = {.writer = writer, .options = options, .frames = {.world = world}};
   for (uint32_t i = 0; i < view->roots.count && !writer->tables.full && !writer->stream.error; i++) {
     self.root = &view->roots.roots[i];
-    undead_walk_root(writer->heap, self.root, visit_root_reference, &self);
+    undead_visit_root(writer->heap, self.root, visit_root_reference, &self);
   }
   write_items(&self);
 }

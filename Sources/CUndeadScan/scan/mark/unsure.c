@@ -59,7 +59,7 @@ static bool look_into(void *context, uintptr_t block, uint32_t *word) {
   undead_body body;
   undead_body_of(self->marker->bodies, block, undead_heap_block_size(self->marker->heap, block), &body);
   self->body = &body;
-  if (body.layout) undead_walk_body(self->marker->heap, block, &body, false, note_counted, self);
+  if (body.layout) undead_visit_body(self->marker->heap, block, &body, false, note_counted, self);
   return true;
 }
 

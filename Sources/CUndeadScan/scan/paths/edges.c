@@ -93,7 +93,7 @@ static void edges_of(edge_list *list, uint32_t from) {
   list->low = body.low;
   list->body = &body;
   if (list->link_count) add_implied(list, from, (uint32_t)(body.low - node->address));
-  undead_walk_body(list->heap, node->address, &body, true, add_edge, list);
+  undead_visit_body(list->heap, node->address, &body, true, add_edge, list);
 }
 
 // What the nodes behind this one refer to is seldom in the cache.

@@ -80,7 +80,7 @@ static bool note_references(void *context, uintptr_t block, uint32_t *word) {
   // What died owns nothing, though its fields still name what they held.
   if (body.layout && undead_is_deiniting(self->bodies->heap, block)) return true;
   self->body = &body;
-  undead_walk_body(self->bodies->heap, block, &body, false, note_reference, self);
+  undead_visit_body(self->bodies->heap, block, &body, false, note_reference, self);
   return true;
 }
 
@@ -104,7 +104,7 @@ static void note_root_word(void *context, const undead_reference *reference) {
 static void note_roots(owner_search *self) {
   for (uint32_t i = 0; i < self->roots->count; i++) {
     self->root = &self->roots->roots[i];
-    undead_walk_root(self->bodies->heap, self->root, note_root_word, self);
+    undead_visit_root(self->bodies->heap, self->root, note_root_word, self);
   }
 }
 

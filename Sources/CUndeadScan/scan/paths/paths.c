@@ -118,7 +118,7 @@ static void find_word(void *context, const undead_reference *reference) {
 
 static uintptr_t root_word(const path_search *search, const path_entry *entry) {
   word_search word = {search->heap, entry->block, 0};
-  undead_walk_root(search->heap, &search->roots->roots[entry->place], find_word, &word);
+  undead_visit_root(search->heap, &search->roots->roots[entry->place], find_word, &word);
   return word.at;
 }
 
@@ -248,7 +248,7 @@ static void reach_roots(path_search *search) {
     // Of the variables of images some words are worth less than others.
     if (search->root_class > search->most || (search->root_class < search->least && search->root_class != BY_TYPES)) continue;
     search->root = i;
-    undead_walk_root(search->heap, root, reach_reference, search);
+    undead_visit_root(search->heap, root, reach_reference, search);
   }
 }
 

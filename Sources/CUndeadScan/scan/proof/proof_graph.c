@@ -150,7 +150,7 @@ static void each_reference(undead_proof_graph *graph, uint32_t number, undead_re
   undead_body_of(graph->bodies, block, size, &body);
   if (body.layout != layout) return;
   graph->current = number;
-  undead_walk_body(graph->heap, block, &body, false, visitor, &(followed_block){graph, &body});
+  undead_visit_body(graph->heap, block, &body, false, visitor, &(followed_block){graph, &body});
 }
 
 bool undead_proof_follow(undead_proof_graph *graph) {

@@ -80,7 +80,7 @@ static void look_into(owner_search *search, uintptr_t context, uintptr_t holder)
   undead_body_of(bodies, context, undead_block_size(context), &body);
   search->holder = holder;
   search->depth++;
-  undead_walk_body(bodies->heap, context, &body, true, look_at_capture, search);
+  undead_visit_body(bodies->heap, context, &body, true, look_at_capture, search);
   search->depth--;
 }
 
@@ -98,7 +98,7 @@ static void look_at_memory(owner_search *search, uintptr_t block) {
   undead_bodies *bodies = search->suspects->bodies;
   undead_body body;
   undead_body_of(bodies, block, undead_block_size(block), &body);
-  undead_walk_body(bodies->heap, block, &body, false, look_at_frame, search);
+  undead_visit_body(bodies->heap, block, &body, false, look_at_frame, search);
 }
 
 static void look_at_slabs(owner_search *search) {

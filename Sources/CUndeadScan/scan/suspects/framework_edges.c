@@ -61,7 +61,7 @@ static bool has_handle(const undead_suspects *suspects, uintptr_t from, uintptr_
   undead_body body;
   undead_body_of(suspects->bodies, from, size, &body);
   handle_search search = {.heap = suspects->bodies->heap, .to = to};
-  undead_walk_body(suspects->bodies->heap, from, &body, false, look_for_handle, &search);
+  undead_visit_body(suspects->bodies->heap, from, &body, false, look_for_handle, &search);
   return search.counted;
 }
 

@@ -40,7 +40,7 @@ static void own_from(loop_search *search, uintptr_t block) {
   undead_bodies *bodies = search->suspects->bodies;
   undead_body body;
   undead_body_of(bodies, block, undead_block_size(block), &body);
-  undead_walk_body(bodies->heap, block, &body, false, own_reference, search);
+  undead_visit_body(bodies->heap, block, &body, false, own_reference, search);
 }
 
 bool undead_loop_items_tag(undead_suspects *suspects) {

@@ -138,7 +138,7 @@ static void each_edge(suspect_graph *graph, uint32_t from, edge_visitor visit) {
   undead_body body;
   undead_body_of(suspects->bodies, block, undead_block_size(block), &body);
   edge_source source = {graph, from, block, visit};
-  undead_walk_body(graph->heap, block, &body, true, visit_reference, &source);
+  undead_visit_body(graph->heap, block, &body, true, visit_reference, &source);
   if (!(graph->flags[from] & FLAG_TOKEN)) return;
   for (uint32_t i = 0; i < suspects->link_count; i++) {
     if (suspects->links[i].token != block) continue;
@@ -220,7 +220,7 @@ static void link_channels(suspect_graph *graph, uint32_t max_links) {
     link_search search = {graph, max_links, block, 0};
     undead_body body;
     undead_body_of(graph->suspects->bodies, block, undead_block_size(block), &body);
-    undead_walk_body(graph->heap, block, &body, false, link_channel, &search);
+    undead_visit_body(graph->heap, block, &body, false, link_channel, &search);
   }
 }
 

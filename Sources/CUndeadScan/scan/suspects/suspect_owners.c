@@ -28,7 +28,7 @@ static void count_owners(undead_suspect_owners *self) {
     undead_body body;
     undead_body_of(self->suspects->bodies, block, undead_block_size(block), &body);
     self->body = &body;
-    undead_walk_body(self->heap, block, &body, false, count_owner, self);
+    undead_visit_body(self->heap, block, &body, false, count_owner, self);
   }
 }
 

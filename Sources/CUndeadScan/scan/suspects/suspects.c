@@ -159,7 +159,7 @@ static bool find_owned(undead_suspects *suspects) {
   for (uintptr_t block; (block = undead_worklist_pop(&search.list));) {
     undead_body body;
     undead_body_of(suspects->bodies, block, undead_block_size(block), &body);
-    undead_walk_body(heap, block, &body, false, own, &search);
+    undead_visit_body(heap, block, &body, false, own, &search);
   }
   bool ok = !search.list.no_memory;
   undead_worklist_close(&search.list);
