@@ -199,7 +199,7 @@ let package = Package(
       name: "UndeadPageTests",
       dependencies: [
         "UndeadFormats", "UndeadHeap", "UndeadHeapSamples", "UndeadHostileSamples", "UndeadPage", "UndeadReport",
-        "UndeadSystem",
+        "UndeadSystem", "UndeadTestSupport",
       ],
       exclude: ["Browser", "Golden"]),
     .testTarget(name: "UndeadAttachTests", dependencies: ["UndeadAttach", "UndeadSystem", "UndeadTestSupport"]),
@@ -293,7 +293,7 @@ for target in package.targets {
 // A debug build of a whole module takes half of the processor time of one file by file, and those who depend on this package build it
 // once. The module is written by the job that compiles it: another one would read and check all sources again.
 if !isIncremental {
-  for target in package.targets where target.type == .regular && !target.name.hasPrefix("C") {
+  for target in package.targets where target.type == .test || target.type == .regular && !target.name.hasPrefix("C") {
     target.swiftSettings =
       (target.swiftSettings ?? []) + [
         .unsafeFlags(
