@@ -12,7 +12,7 @@ import UndeadTestSupport
       let library = try BuildProducts.preloadLibrary()
       let outcome = try await runShell(
         "\(quoted(script)) --library \(quoted(library)) \(Thorough.isOn ? "--release" : "--debug") --seeds 8",
-        deadline: .seconds(280))
+        deadline: .seconds(900))
       #expect(outcome.ending == .exit(0), "\(outcome.output)\(outcome.errors)")
       let told = try #require(outcome.output.firstMatch(of: /(\d+) of (\d+) leaked objects told/))
       // One stale word can hide a holder with all that hangs off it.
