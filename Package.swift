@@ -190,7 +190,7 @@ let package = Package(
       name: "UndeadPageTests",
       dependencies: [
         "UndeadFormats", "UndeadHeap", "UndeadHeapSamples", "UndeadHostileSamples", "UndeadPage", "UndeadReport",
-        "UndeadSystem",
+        "UndeadSystem", "UndeadTestSupport",
       ],
       exclude: ["Browser", "Golden"]),
     .testTarget(name: "UndeadAttachTests", dependencies: ["UndeadAttach", "UndeadSystem", "UndeadTestSupport"]),
@@ -285,10 +285,10 @@ for target in package.targets {
 // left out took a twelfth of the compiler's time in a debug build of UndeadReport, and more in a release build. It is for
 // warnings: of constants that overflow, for example, behind loads that it promotes.
 if !isIncremental {
-  for target in package.targets where target.type == .regular || target.type == .executable {
-    guard !target.name.hasPrefix("C") else { continue }
+  for target in package.targets where [.regular, .executable, .test].contains(target.type) {
+    guard target.type == .test || !target.name.hasPrefix("C") else { continue }
     var settings: [SwiftSetting] = [.unsafeFlags(["-Xllvm", "-sil-disable-pass=mandatory-redundant-load-elimination"])]
-    if target.type == .regular {
+    if target.type != .executable {
       settings.append(
         .unsafeFlags(
           ["-whole-module-optimization", "-num-threads", "2", "-no-emit-module-separately-wmo"],

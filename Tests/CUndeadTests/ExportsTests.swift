@@ -16,7 +16,7 @@ import UndeadTestSupport
   }
 
   @Test func eachNameOfTheSymbolTableIsFound() throws {
-    let program = try Recorder.linkProgram("platform/symbols.c", optimization: "-O1")
+    let program = try Recorder.linkProgram("platform/symbols.c", optimization: "-O2")
     try Recorder.run(program, [], environment: ["UNDEAD": "0"]).expectSuccess()
   }
 

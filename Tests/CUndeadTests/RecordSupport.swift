@@ -11,10 +11,13 @@ enum Recorder {
     InstrumentSources.Layer.platform.units + InstrumentSources.Layer.record.units
     + ["record/preload.c", "record/compare.c"].map { fixtures.appending(path: $0).path }
 
+  /// How the instrument is compiled: as packages have it, and without optimisation where everything is tried.
+  static let levels = Thorough.isOn ? ["-O0", "-O2"] : ["-O2"]
+
   /// As on a system whose C library has nothing that is newer than 2.26 (`platform/images/c_library.c`).
   static let old = "-O0, old C library"
 
-  private static let objects = Dictionary(uniqueKeysWithValues: [old, "-O0", "-O1", "-O2"].map { ($0, Once()) })
+  private static let objects = Dictionary(uniqueKeysWithValues: [old, "-O0", "-O2"].map { ($0, Once()) })
 
   /// The instrument as one object file, compiled by the first who asks.
   private static func object(optimization: String) throws -> String {

@@ -2,34 +2,34 @@ import Testing
 import UndeadTestSupport
 
 @Suite(.timeLimit(.minutes(20))) struct RecordTests {
-  @Test(arguments: ["-O0", "-O2"])
+  @Test(arguments: Recorder.levels)
   func theAllocatorBehavesAsBeforeAndEveryLiveBlockIsKnown(optimization: String) throws {
     let program = try Recorder.linkProgram("record/semantics.c", optimization: optimization)
     try Recorder.run(program, []).expectSuccess()
   }
 
-  @Test(arguments: ["-O0", "-O2"])
+  @Test(arguments: Recorder.levels)
   func threadsAndForkedChildrenAllocateAtTheSameTime(optimization: String) throws {
     let program = try Recorder.linkProgram("record/storm.c", optimization: optimization)
     try Recorder.run(program, []).expectSuccess()
   }
 
   /// What is not asked at each allocation any more: modes, scopes, filters, what a child of a fork did not inherit.
-  @Test(arguments: ["-O0", "-O2"])
+  @Test(arguments: Recorder.levels)
   func hooksTakeTheShortWayWhereThatIsEnough(optimization: String) throws {
     let program = try Recorder.linkProgram("record/ways.c", optimization: optimization)
     try Recorder.run(program, []).expectSuccess()
   }
 
   /// What a check called a leak and the program frees is found out; other blocks are freed as before when there is nothing to look for.
-  @Test(arguments: ["-O0", "-O2"])
+  @Test(arguments: Recorder.levels)
   func blocksThatChecksCalledLeaksAreLookedForAmongThoseThatAreFreed(optimization: String) throws {
     let program = try Recorder.linkProgram("record/claims.c", optimization: optimization)
     try Recorder.run(program, []).expectSuccess()
   }
 
   /// Its lists of freed blocks are used without a call, unless somebody set how long they are.
-  @Test(arguments: ["-O0", "-O2"])
+  @Test(arguments: Recorder.levels)
   func glibcDoesNotNoticeThatItsCachesAreUsed(optimization: String) throws {
     let program = try Recorder.linkProgram("record/caches.c", optimization: optimization)
     try Recorder.run(program, []).expectSuccess()
@@ -49,7 +49,7 @@ import UndeadTestSupport
     try Recorder.run(program, []).expectSuccess()
   }
 
-  @Test(arguments: ["-O0", "-O2"])
+  @Test(arguments: Recorder.levels)
   func eachBlockTellsItsGeneration(optimization: String) throws {
     let program = try Recorder.linkProgram("record/generations.c", optimization: optimization)
     try Recorder.run(program, []).expectSuccess()
@@ -59,20 +59,20 @@ import UndeadTestSupport
   }
 
   /// Also where a function of the program stands at the place of the hook that was left.
-  @Test(arguments: ["-O0", "-O2"])
+  @Test(arguments: Recorder.levels)
   func signalHandlersMayJumpOutOfTheAllocator(optimization: String) throws {
     let program = try Recorder.linkProgram("record/jumps.c", optimization: optimization)
     try Recorder.run(program, []).expectSuccess()
   }
 
-  @Test(arguments: ["-O0", "-O2"])
+  @Test(arguments: Recorder.levels)
   func threadsMayEndAndForkInTheMiddleOfTheAllocator(optimization: String) throws {
     let program = try Recorder.linkProgram("record/endings.c", optimization: optimization)
     try Recorder.run(program, []).expectSuccess()
   }
 
   /// Blocks, what of them is sampled with which chance, what is thrown away, estimates.
-  @Test(arguments: ["-O0", "-O2"])
+  @Test(arguments: Recorder.levels)
   func aSampleIsBoundedAndUnbiased(optimization: String) throws {
     let program = try Recorder.linkProgram("record/sampled.c", optimization: optimization)
     let settings = ["UNDEAD_SAMPLE": "4KiB", "UNDEAD_STORE_BYTES": "64KiB"]

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import UndeadTestSupport
 
 /// Runs programs with every captured backtrace compared, frame by frame, with libunwind's. In one of two builds images are found
 /// as before glibc 2.35.
@@ -48,7 +49,11 @@ import Testing
     try Recorder.run(program, try plugins(compiler: "clang", optimization: "-O2")).expectSuccess()
   }
 
-  @Test(arguments: ["clang", "gcc"], ["-O0", "-O2"])
+  /// Compilers of C, each with one level of optimisation, and with the other where everything is tried.
+  private static let compilers =
+    [("clang", "-O2"), ("gcc", "-O0")] + (Thorough.isOn ? [("clang", "-O0"), ("gcc", "-O2")] : [])
+
+  @Test(arguments: compilers)
   func hostileStacksOfC(compiler: String, optimization: String) throws {
     let program = try Recorder.temporaryPath("hostile")
     let bare = try Recorder.temporaryPath("bare.o")
@@ -64,7 +69,7 @@ import Testing
   }
 
   /// With frame pointers: where libunwind goes on by one, it does not know the stack pointer.
-  @Test(arguments: ["clang", "gcc"], ["-O0", "-O2"])
+  @Test(arguments: compilers)
   func framesWithoutAPlainRule(compiler: String, optimization: String) throws {
     let program = try Recorder.temporaryPath("odd_frames")
     try Recorder.run(
@@ -74,7 +79,7 @@ import Testing
     try compare(program, ["15"], atLeast: 20_000)
   }
 
-  @Test(arguments: ["-O0", "-O2"])
+  @Test(arguments: Recorder.levels)
   func exceptionsAndContainersOfCPlusPlus(optimization: String) throws {
     let program = try Recorder.temporaryPath("exceptions")
     try Recorder.run(
@@ -93,14 +98,14 @@ import Testing
   }
 
   /// A search tree and a parser: nearly each block has another stack, whose outer frames are those of the last one.
-  @Test(arguments: [["-O"], ["-Onone", "-g"]])
+  @Test(arguments: Thorough.isOn ? [["-O"], ["-Onone", "-g"]] : [["-O"]])
   func recursionsWithAStackForEachBlock(flags: [String]) throws {
     let program = try Recorder.temporaryPath("recursions")
     try Recorder.run("swiftc", flags + [fixture("recursions.swift"), "-o", program]).expectSuccess()
     try compare(program, interval: 3, atLeast: 10_000)
   }
 
-  @Test(arguments: [["-O"], ["-Onone", "-g"]])
+  @Test(arguments: Thorough.isOn ? [["-O"], ["-Onone", "-g"]] : [["-O"]])
   func codersOfFoundation(flags: [String]) throws {
     let program = try Recorder.temporaryPath("json")
     let source = fixture("../../../../Checks/BenchWorkloads/foundation_json.swift")
@@ -113,7 +118,7 @@ import Testing
   @Test func waysOutOfFunctionsAreFollowed() throws {
     let target = try Recorder.run("swiftc", ["-print-target-info"])
     let libraries = try #require(target.output.firstMatch(of: #/"runtimeLibraryPaths": \[\s*"([^"]+)"/#))
-    let program = try Recorder.linkProgram("unwind/epilogues.c", optimization: "-O1")
+    let program = try Recorder.linkProgram("unwind/epilogues.c", optimization: "-O2")
     let outcome = try Recorder.run(program, [libraries.1 + "/libswiftCore.so"])
     try outcome.expectSuccess()
     let counts = outcome.output.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
@@ -129,27 +134,27 @@ import Testing
     try Recorder.run(program, []).expectSuccess()
   }
 
-  @Test(arguments: ["-O0", "-O2"])
+  @Test(arguments: Recorder.levels)
   func stacksThatComeAgainAreToldFromThoseThatDifferFarOut(optimization: String) throws {
     let program = try Recorder.linkProgram("unwind/memo.c", optimization: optimization)
     try Recorder.run(program, []).expectSuccess()
   }
 
   /// Contexts, alternate signal stacks and stacks made by hand, whose memory goes away and comes again.
-  @Test(arguments: ["-O0", "-O2"])
+  @Test(arguments: Recorder.levels)
   func stacksThatAreNotTheThreadsOwn(optimization: String) throws {
     let program = try Recorder.linkProgram("unwind/other_stacks.c", optimization: optimization)
     try Recorder.run(program, []).expectSuccess()
   }
 
   /// Each word that led to such a stack is changed, and each page of it taken away.
-  @Test(arguments: ["-O0", "-O2"])
+  @Test(arguments: Recorder.levels)
   func stacksThatTheChainCannotFollow(optimization: String) throws {
     let program = try Recorder.linkProgram("unwind/walked.c", optimization: optimization)
     try Recorder.run(program, []).expectSuccess()
   }
 
-  @Test(arguments: ["-O0", "-O2"])
+  @Test(arguments: Recorder.levels)
   func capturesInASignalHandlerDoNotDisturbTheInterruptedOne(optimization: String) throws {
     let program = try Recorder.linkProgram("unwind/nested.c", optimization: optimization)
     try Recorder.run(program, []).expectSuccess()

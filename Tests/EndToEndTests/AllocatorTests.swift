@@ -33,9 +33,8 @@ import UndeadTestSupport
       "unreferenced", "removed-elements", "server-like", "memory-from-sbrk", "mapped-memory",
       "forked-child", "storage-behind-objects", "threads-not-joined", "unreadable-memory",
     ]
-    return ["Allocators", "Leaks", "Controls"].flatMap { Program.all(in: $0) }.filter { program in
-      program.name != "own-functions"
-        && (everything || program.configuration == .release && some.contains(program.variant ?? program.name))
+    return ["Allocators", "Leaks", "Controls"].flatMap { Program.selected(in: $0) }.filter { program in
+      program.name != "own-functions" && (everything || some.contains(program.variant ?? program.name))
     }
   }()
 

@@ -23,16 +23,13 @@ struct Program: Sendable, CustomTestStringConvertible {
     return (isDirectory ? source.deletingLastPathComponent() : source).deletingPathExtension().lastPathComponent
   }
 
-  /// The programs under a folder of `Programs` that are to run: all, or those whose path contains `UNDEAD_CORPUS`.
-  ///
-  /// - Parameter isOneEnough: With `UNDEAD_ONE_WAY=1` each of them is compiled in one way only.
-  static func selected(in folder: String, isOneEnough: Bool = true) -> [Program] {
-    let environment = ProcessInfo.processInfo.environment
-    let filter = environment["UNDEAD_CORPUS"]
-    let inBothWays = !isOneEnough || environment["UNDEAD_ONE_WAY"] != "1"
+  /// The programs under a folder of `Programs` that are to run: all, or those whose path contains `UNDEAD_CORPUS`. Without ``Thorough``
+  /// each of them is compiled in one way only.
+  static func selected(in folder: String) -> [Program] {
+    let filter = ProcessInfo.processInfo.environment["UNDEAD_CORPUS"]
     return all(in: folder).filter { program in
       (filter.map { program.source.path.contains($0) || program.variant?.contains($0) == true } ?? true)
-        && (inBothWays || program.isEnough)
+        && (Thorough.isOn || program.isEnough)
     }
   }
 

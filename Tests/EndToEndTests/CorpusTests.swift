@@ -6,13 +6,18 @@ import Testing
   @Test(arguments: Program.selected(in: "Leaks"))
   func leaks(_ program: Program) async throws { try await check(program) }
 
+  /// Under the sniffer of zombies, too.
   @Test(arguments: Program.selected(in: "Controls"))
-  func controls(_ program: Program) async throws { try await check(program) }
+  func controls(_ program: Program) async throws {
+    let (built, alone) = try await check(program)
+    try await Tool.gate.pass { try await ZombieTests.checkControl(program, built, alone) }
+  }
 
   @Test(arguments: Program.selected(in: "Hostile"))
   func hostile(_ program: Program) async throws { try await check(program) }
 
-  private func check(_ program: Program) async throws {
+  @discardableResult
+  private func check(_ program: Program) async throws -> (BuiltProgram, Outcome) {
     try await Tool.gate.pass {
       let built = try await program.build()
       let alone = try await built.runAlone()
@@ -32,6 +37,7 @@ import Testing
         if let first { #expect(first == report.fingerprint, "run \(run) differs from the first") }
         first = first ?? report.fingerprint
       }
+      return (built, alone)
     }
   }
 

@@ -11,8 +11,8 @@ import UndeadTestSupport
       let script = root.appending(path: "scripts/check/heap-truth").path
       let library = try BuildProducts.preloadLibrary()
       let outcome = try await runShell(
-        "\(quoted(script)) --library \(quoted(library)) --release --seeds 8",
-        deadline: .seconds(280))
+        "\(quoted(script)) --library \(quoted(library)) \(Thorough.isOn ? "--release" : "--debug") --seeds 8",
+        deadline: .seconds(900))
       #expect(outcome.ending == .exit(0), "\(outcome.output)\(outcome.errors)")
       let told = try #require(outcome.output.firstMatch(of: /(\d+) of (\d+) leaked objects told/))
       // One stale word can hide a holder with all that hangs off it.

@@ -12,7 +12,7 @@ import UndeadTestSupport
       let library = try BuildProducts.preloadLibrary()
       let options = ProcessInfo.processInfo.environment["UNDEAD_STEPPING"] ?? "--short"
       let outcome = try await runShell(
-        "\(quoted(script)) --library \(quoted(library)) \(options)", deadline: .seconds(280))
+        "\(quoted(script)) --library \(quoted(library)) \(options)", deadline: .seconds(900))
       #expect(outcome.ending == .exit(0), "\(outcome.output)\(outcome.errors)")
       let looks = outcome.output.matches(of: /(\d+) points in \d+ looks, 0 false reports/).compactMap { Int($0.1) }
       #expect(looks.reduce(0, +) > 100, "\(outcome.output)")

@@ -74,6 +74,7 @@ import UndeadTestSupport
       """
       start ./app tasks owners
       for look in $(seq 100); do  # until all of them wait
+        sleep 0.1
         $tool heap $program > text
         grep -q '(50 \u{D7} App.Model' text && grep -q '(30 \u{D7} App.Model' text && break
       done
@@ -96,11 +97,13 @@ import UndeadTestSupport
       """
       start ./app tasks states
       for look in $(seq 100); do  # until all of them wait
+        sleep 0.1
         $tool tasks $program -f json -o tasks.json || exit 92
         [ "$(tr -d ' \n' < tasks.json | grep -o '"count":20,' | wc -l)" -ge 8 ] && break
       done
       kill -USR1 $program
       for look in $(seq 100); do  # until the sleeps that it cancels have ended
+        sleep 0.1
         $tool tasks $program -f json -o tasks.json || exit 92
         tr -d ' \n' < tasks.json | grep -q '"cancelledSleeps":20,' && break
       done

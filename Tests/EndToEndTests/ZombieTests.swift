@@ -3,13 +3,13 @@ import Testing
 
 /// Programs that use dead objects, and clean ones, under `--zombies` (debug) and `--zombie-mode guard` (optimised).
 @Suite struct ZombieTests {
-  @Test(arguments: Program.selected(in: "Zombies", isOneEnough: false))
+  @Test(arguments: Program.selected(in: "Zombies"))
   func zombies(_ program: Program) async throws {
     try await Tool.gate.pass {
       let built = try await program.build()
       for run in 1...Tool.repetitions {
         let (outcome, data) = try await built.runUnderTool([Self.option(program)])
-        let report = try decode(data, outcome)
+        let report = try Self.decode(data, outcome)
         expectEnding(built, outcome, report)
         guard built.expectation.check != .programOnly else { continue }
         let complaints = ZombieJudge(expected: built.expectation.zombies).complaints(about: report.zombies)
@@ -19,27 +19,22 @@ import Testing
     }
   }
 
-  /// Programs without zombies print, end and leak under the sniffer as without it.
-  @Test(arguments: Program.selected(in: "Controls"))
-  func controls(_ program: Program) async throws {
-    try await Tool.gate.pass {
-      let built = try await program.build()
-      let alone = try await built.runAlone()
-      let (outcome, data) = try await built.runUnderTool([Self.option(program)])
-      #expect(alone.output == outcome.output)
-      #expect(alone.errors == outcome.errors)
-      #expect(alone.ending == outcome.ending)
-      let report = try decode(data, outcome)
-      #expect(report.zombies.isEmpty, "\(report.zombies.map(\.message))")
-      #expect(built.judge.complaints(about: report) == [])
-    }
+  /// A program without zombies prints, ends and leaks under the sniffer as without it.
+  static func checkControl(_ program: Program, _ built: BuiltProgram, _ alone: Outcome) async throws {
+    let (outcome, data) = try await built.runUnderTool([option(program)])
+    #expect(alone.output == outcome.output)
+    #expect(alone.errors == outcome.errors)
+    #expect(alone.ending == outcome.ending)
+    let report = try decode(data, outcome)
+    #expect(report.zombies.isEmpty, "\(report.zombies.map(\.message))")
+    #expect(built.judge.complaints(about: report) == [])
   }
 
   private static func option(_ program: Program) -> String {
     program.configuration == .debug ? "--zombies" : "--zombie-mode=guard"
   }
 
-  private func decode(_ data: Data?, _ outcome: Outcome) throws -> ReportFile {
+  private static func decode(_ data: Data?, _ outcome: Outcome) throws -> ReportFile {
     try JSONDecoder().decode(ReportFile.self, from: try #require(data, "no report: \(outcome.errors)"))
   }
 

@@ -52,7 +52,7 @@ import UndeadTestSupport
     let whole = try Data(contentsOf: sandbox.directory.appending(path: "whole"))
     try readAll(sandbox.path("whole"))
     var random = SeededGenerator(seed: seed)
-    for round in 0..<250 {
+    for round in 0..<Thorough.count(60, of: 250) {
       var damaged = whole
       Self.damage(&damaged, &random)
       if round % 3 == 0 { damaged = damaged.prefix(Int.random(in: 0..<damaged.count, using: &random)) }

@@ -87,7 +87,8 @@ import UndeadTestSupport
     #expect(report.summary.notes.contains { $0.contains("XCTests.CleanCases/testCrashesIfAsked) was not checked") })
   }
 
-  @Test func inReleaseBuildsEachTestGetsItsLeaks() throws {
+  @Test(.enabled(if: Thorough.isOn, "with UNDEAD_THOROUGH=1: it builds the package once more"))
+  func inReleaseBuildsEachTestGetsItsLeaks() throws {
     let (output, report) = try test(["-c", "release", "-Xswiftc", "-enable-testing"])
     #expect(output.status == 23, "\(output.error)")
     expectLeaks(report)

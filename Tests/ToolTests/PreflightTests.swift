@@ -66,7 +66,8 @@ import Testing
   }
 
   @Test func tellsPrivilegedPrograms() throws {
-    try sandbox.compile("int main() { return 0; }", to: "privileged")
+    // Text that no other test has: the file is changed.
+    try sandbox.compile("int main() { return 0; } // to be privileged", to: "privileged")
     // Only root can make a program that belongs to somebody else.
     guard getuid() == 0, chown(sandbox.path("privileged"), 12345, 12345) == 0 else { return }
     chmod(sandbox.path("privileged"), 0o4755)

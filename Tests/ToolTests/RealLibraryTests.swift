@@ -26,10 +26,11 @@ import UndeadReport
   }
 
   private func compileLeaky(_ options: String...) throws {
-    let input = try sandbox.write(Self.leaky, to: "leaky.swift")
-    let result = try sandbox.command(
-      ["swiftc", "-module-name", "App", "-g", "-o", sandbox.path("leaky"), input] + options)
-    try #require(result.status == 0, "\(result.error)")
+    try Sandbox.made.once("leaky \(options)", at: sandbox.directory.appending(path: "leaky")) { program in
+      let input = try sandbox.write(Self.leaky, to: "leaky.swift")
+      let result = try sandbox.command(["swiftc", "-module-name", "App", "-g", "-o", program, input] + options)
+      try #require(result.status == 0, "\(result.error)")
+    }
   }
 
   private func run(_ command: String..., input: String = "") throws -> Sandbox.Output {

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import Testing
 import UndeadTestSupport
 
@@ -37,10 +38,13 @@ final class Sandbox {
     do {
       try FileManager.default.linkItem(at: Self.tool, to: target)
     } catch {
-      // On another file system.
-      try writeByChild(["cp", Self.tool.path, target.path])
+      // On another file system: one copy for all.
+      try Self.made.once("tool", at: target) { copy in try writeByChild(["cp", Self.tool.path, copy]) }
     }
   }
+
+  /// What several sandboxes have is made once, and not to be changed.
+  static let made = MadeOnce()
 
   /// Has a child process write what is to be executed: descriptors of this one are for a moment also those of other
   /// children, and a file that somebody has open for writing cannot be executed.
@@ -79,9 +83,11 @@ final class Sandbox {
   }
 
   func compile(_ source: String, to name: String, _ options: [String]) throws {
-    let input = try write(source, to: "\(UUID().uuidString).c")
-    let result = try command(["clang", "-w", "-o", path(name), input] + options)
-    try #require(result.status == 0, "\(result.error)")
+    try Self.made.once("\(options) \(source)", at: directory.appending(path: name)) { program in
+      let input = try write(source, to: "\(UUID().uuidString).c")
+      let result = try command(["clang", "-w", "-o", program, input] + options)
+      try #require(result.status == 0, "\(result.error)")
+    }
   }
 
   /// Puts the fake library where the tool finds it.
@@ -177,6 +183,23 @@ final class Sandbox {
       let status = process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
       return Output(status: status, out: outputSoFar, error: errorSoFar)
     }
+  }
+}
+
+/// Files that are made by the first who wants them, and linked to where others do.
+final class MadeOnce: Sendable {
+  private let files = Mutex<[String: URL]>([:])
+
+  func once(_ key: String, at place: URL, _ make: (_ path: String) throws -> Void) throws {
+    let file = try files.withLock { files in
+      if let file = files[key] { return file }
+      let file = try TemporaryDirectory.untilExit().appending(path: place.lastPathComponent)
+      try make(file.path)
+      files[key] = file
+      return file
+    }
+    try? FileManager.default.removeItem(at: place)
+    try FileManager.default.linkItem(at: file, to: place)
   }
 }
 

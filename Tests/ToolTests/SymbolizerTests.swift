@@ -1,5 +1,7 @@
 import Foundation
+import Synchronization
 import Testing
+import UndeadTestSupport
 
 @testable import UndeadReport
 
@@ -24,11 +26,29 @@ import Testing
 
   init() throws { sandbox = try Sandbox() }
 
-  private func build(_ options: String...) throws -> (module: Snapshot.Module, functions: [ELFSymbol]) {
-    try sandbox.write(Self.source, to: "Fixture.swift")
-    let program = sandbox.path("fixture")
+  private typealias Build = (module: Snapshot.Module, functions: [ELFSymbol])
+
+  /// What each set of options made, for all tests.
+  private static let builds = Mutex<[[String]: Build]>([:])
+  private static let file = Result {
+    let file = try TemporaryDirectory.untilExit().appending(path: "Fixture.swift").path
+    try source.write(toFile: file, atomically: true, encoding: .utf8)
+    return file
+  }
+
+  private func build(_ options: String...) throws -> Build {
+    try Self.builds.withLock { builds in
+      if let build = builds[options] { return build }
+      let build = try newBuild(options)
+      builds[options] = build
+      return build
+    }
+  }
+
+  private func newBuild(_ options: [String]) throws -> Build {
+    let program = try TemporaryDirectory.untilExit().appending(path: "fixture").path
     let result = try sandbox.command(
-      ["swiftc", "-module-name", "Fixture", sandbox.path("Fixture.swift"), "-o", program] + options)
+      ["swiftc", "-module-name", "Fixture", Self.file.get(), "-o", program] + options)
     try #require(result.status == 0, "\(result.error)")
     let file = try #require(try ELFFile(path: program))
     let table = file.functions()
@@ -58,7 +78,7 @@ import Testing
     let frames = try frames(of: "Fixture.outer(_:)", in: build("-g", "-Onone"))
     let plain = try #require(frames.first?.first)
     #expect(plain.symbol == "Fixture.outer(_:)")
-    #expect(plain.file == sandbox.path("Fixture.swift"))
+    #expect(try plain.file == Self.file.get())
     #expect(plain.line == 4)
     #expect(plain.module == "fixture")
     #expect(!plain.inlined)
@@ -100,7 +120,7 @@ import Testing
     let result = Symbolizer().symbolize([forwarder.address + Self.bias], modules: [build.module])
     let frame = try #require(result.symbols[forwarder.address + Self.bias]?.last)
     #expect(frame.symbol == "closure #1 in Fixture.closure()")
-    #expect(frame.file == sandbox.path("Fixture.swift"))
+    #expect(try frame.file == Self.file.get())
     #expect(frame.line == 7)
   }
 
@@ -234,7 +254,7 @@ import Testing
     let changed = Symbolizer().symbolize([address], modules: [module])
     #expect(changed.symbols[address]?.map(\.symbol) == ["fixture+0x\(String(functions[0].address, radix: 16))"])
     #expect(changed.notes.first?.contains("built anew") == true)
-    try FileManager.default.removeItem(atPath: module.path)
+    module.path = sandbox.path("fixture")
     let missing = Symbolizer().symbolize([address], modules: [module])
     #expect(missing.notes.first?.contains("No such file") == true)
     #expect(missing.symbols[address]?.first?.line == nil)

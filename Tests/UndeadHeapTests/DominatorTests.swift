@@ -179,7 +179,7 @@ import UndeadTestSupport
     return seen
   }
 
-  @Test(arguments: 0..<400 as Range<UInt64>)
+  @Test(arguments: 0..<UInt64(Thorough.count(80, of: 400)))
   func agreeWithBruteForce(seed: UInt64) throws {
     let graph = try Self.random(seed).file().graph()
     let dominators = HeapDominators(graph, HeapOwnership(graph))

@@ -72,7 +72,7 @@ import UndeadTestSupport
     }
   }
 
-  @Test(arguments: 0..<6 as Range<UInt64>)
+  @Test(arguments: 0..<UInt64(Thorough.count(1, of: 6)))
   func damagedFilesAreReadWithoutATrap(seed: UInt64) {
     let whole = HeapFileTests.sample().encoded()
     #expect(Self.readAll(whole))
@@ -88,7 +88,7 @@ import UndeadTestSupport
   }
 
   /// Damage in the graph alone, where most numbers are small.
-  @Test(arguments: 0..<6 as Range<UInt64>)
+  @Test(arguments: 0..<UInt64(Thorough.count(1, of: 6)))
   func damagedGraphsAreReadWithoutATrap(seed: UInt64) throws {
     let whole = HeapFileTests.sample().encoded()
     let sections = try whole.withUnsafeBytes { try SnapshotSections($0) }

@@ -98,7 +98,7 @@ import UndeadTestSupport
     }
   }
 
-  @Test(arguments: 0..<200) func isThatOfTheModel(_ seed: Int) throws {
+  @Test(arguments: 0..<Thorough.count(50, of: 200)) func isThatOfTheModel(_ seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     let sample = Sample(&random)
     let pages = MallocPages(try LoadedHeap(sample.builder.file()))

@@ -1,4 +1,5 @@
 import Testing
+import UndeadTestSupport
 
 @testable import UndeadReport
 
@@ -169,7 +170,7 @@ import Testing
   @Test func readsWhateverTheCompilerMakes() throws {
     let file = try #require(try ELFFile(path: "/proc/self/exe"))
     let names = file.functionNames(containing: ["$s"]).sorted()
-    for index in stride(from: 0, to: names.count, by: max(1, names.count / 3000)) {
+    for index in stride(from: 0, to: names.count, by: max(1, names.count / Thorough.count(500, of: 3000))) {
       guard let full = Demangler.demangleSwift(names[index]) else { continue }
       let short = FunctionName.simplified(full)
       let (one, other) = (FunctionName(full), FunctionName(short))

@@ -102,7 +102,7 @@ import UndeadTestSupport
     return heap
   }
 
-  @Test(arguments: 0..<120)
+  @Test(arguments: 0..<Thorough.count(40, of: 120))
   func smallHeaps(seed: Int) {
     var random = SeededGenerator(seed: UInt64(seed))
     let count = Int.random(in: 1...12, using: &random)
@@ -111,7 +111,7 @@ import UndeadTestSupport
   }
 
   /// In components of that size the search cannot start from each node.
-  @Test(arguments: 0..<6)
+  @Test(arguments: 0..<Thorough.count(2, of: 6))
   func hugeComponents(seed: Int) {
     var random = SeededGenerator(seed: UInt64(1000 + seed))
     Self.check(Self.heap(&random, nodes: 800, edges: 1300).built, &random, times: 2, details: false)

@@ -132,7 +132,7 @@ import UndeadTestSupport
 
   /// What was read is given back behind the reader, who must not need it again.
   @Test func aBigFileIsReadAsItsBytes() throws {
-    let snapshot = Self.ring(150_000, doubly: true)
+    let snapshot = Self.ring(70_000, doubly: true)
     let data = snapshot.encoded()
     let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).undead").path
     try data.write(to: URL(filePath: path))

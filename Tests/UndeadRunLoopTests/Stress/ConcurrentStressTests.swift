@@ -7,7 +7,7 @@ import UndeadRunLoop
   private static let limit: Int64 = 300_000_000_000
 
   @Test(arguments: [false, true]) func whatMustHoldHoldsInEveryInterleaving(endsEarly: Bool) {
-    for seed in StressSeeds.seeds(30) {
+    for seed in StressSeeds.seeds(8, of: 30) {
       let stress = StressedThreads(seed: seed, endsEarly: endsEarly)
       stress.start()
       let hasHung =

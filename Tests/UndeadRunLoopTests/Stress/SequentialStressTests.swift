@@ -1,12 +1,13 @@
 import Glibc
 import Testing
 import UndeadRunLoop
+import UndeadTestSupport
 
 /// How many seeds a stress test tries: UNDEAD_STRESS_SEEDS, for long runs; UNDEAD_STRESS_SEED tries one.
 enum StressSeeds {
-  static func seeds(_ usual: Int) -> Range<UInt64> {
+  static func seeds(_ few: Int, of all: Int) -> Range<UInt64> {
     if let one = number("UNDEAD_STRESS_SEED") { return one..<one + 1 }
-    return 1..<(number("UNDEAD_STRESS_SEEDS") ?? UInt64(usual)) + 1
+    return 1..<(number("UNDEAD_STRESS_SEEDS") ?? UInt64(Thorough.count(few, of: all))) + 1
   }
 
   private static func number(_ name: String) -> UInt64? { getenv(name).flatMap { UInt64(String(cString: $0)) } }
@@ -18,7 +19,7 @@ enum StressSeeds {
 
 @Suite(.timeLimit(.minutes(20))) struct SequentialStressTests {
   @Test func aLoopDoesWhatTheModelDoes() {
-    for seed in StressSeeds.seeds(150) {
+    for seed in StressSeeds.seeds(40, of: 150) {
       let (model, loop) = (StressModel(), StressedLoop())
       let (expected, seen) = (StressScript(model, seed: seed), StressScript(loop, seed: seed))
       expected.play()
