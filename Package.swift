@@ -281,20 +281,16 @@ for target in package.targets {
 }
 
 // A debug build of a whole module takes half of the processor time of one file by file, and those who depend on this package build
-// it once. The module is written by the job that compiles it: another one would read and check all sources again. A pass that is
-// left out took a twelfth of the compiler's time in a debug build of UndeadReport, and more in a release build. It is for
-// warnings: of constants that overflow, for example, behind loads that it promotes.
+// it once. The module is written by the job that compiles it: another one would read and check all sources again.
 if !isIncremental {
-  for target in package.targets where [.regular, .executable, .test].contains(target.type) {
-    guard target.type == .test || !target.name.hasPrefix("C") else { continue }
-    var settings: [SwiftSetting] = [.unsafeFlags(["-Xllvm", "-sil-disable-pass=mandatory-redundant-load-elimination"])]
-    if target.type != .executable {
-      settings.append(
+  for target in package.targets {
+    guard target.type == .test || target.type == .regular && !target.name.hasPrefix("C") else { continue }
+    target.swiftSettings =
+      (target.swiftSettings ?? []) + [
         .unsafeFlags(
           ["-whole-module-optimization", "-num-threads", "2", "-no-emit-module-separately-wmo"],
-          .when(configuration: .debug)))
-    }
-    target.swiftSettings = (target.swiftSettings ?? []) + settings
+          .when(configuration: .debug))
+      ]
   }
 }
 
