@@ -25,6 +25,8 @@ package final class HeapFile {
   package let generations: [Generation]
   package let rootWords: [RootWords]
   package let stackWords: [StackWord]
+  /// Nil if the file does not say which tasks of `async let` are named, but only in which blocks.
+  package let innerWords: [InnerWord]?
   /// Ascending by block.
   package let holders: [DescriptorHolder]
   package let stacks: [ThreadStack]
@@ -98,6 +100,7 @@ package final class HeapFile {
       generations = try reader.generations()
       rootWords = try reader.rootWords()
       stackWords = try reader.stackWords()
+      innerWords = try reader.innerWords()
       holders = try reader.holders()
       stacks = try reader.stacks()
       resources = try reader.resources()
@@ -296,6 +299,13 @@ private struct HeapSectionReader {
   func stackWords() throws(SnapshotError) -> [HeapFile.StackWord] {
     try entries(.heapStackWords) { (entry) throws(SnapshotError) in
       HeapFile.StackWord(edge: entry.u64(0), frames: try index(entry, 8, below: snapshot.stacks.count, of: "STACKS"))
+    }
+  }
+
+  func innerWords() throws(SnapshotError) -> [HeapFile.InnerWord]? {
+    guard sections.has(.heapInnerWords) else { return nil }
+    return try entries(.heapInnerWords) { (entry) throws(SnapshotError) in
+      HeapFile.InnerWord(from: entry.u64(0), task: entry.u64(8))
     }
   }
 

@@ -58,6 +58,8 @@ package struct HeapBuilder {
   package var generations: [HeapFile.Generation] = []
   package var waits: [HeapFile.Wait] = []
   package var tasks: [HeapFile.Task] = []
+  /// Words of blocks that name tasks of `async let`; without one the file has no such section.
+  package var innerWords: [(from: Block, task: UInt64)] = []
   package var census: [HeapFile.CensusLine] = []
   private var types: [String: Snapshot.Index] = [:]
   private var stacks: [[Function]: Snapshot.Index] = [:]

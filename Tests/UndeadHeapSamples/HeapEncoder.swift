@@ -41,6 +41,7 @@ extension HeapBuilder {
     sections.append((.heapGenerations, Self.entries(generations, Self.write)))
     sections.append((.heapWaits, Self.entries(waits) { $0.u32($1.shape, $1.stack, $1.status, 0) }))
     sections.append((.heapTasks, Self.entries(tasks, Self.write)))
+    sections.append((.heapInnerWords, streams.innerWords()))
     sections.append((.census, Self.entries(census, Self.write)))
     sections.append((.allocations, Self.entries(allocations, Self.write)))
     return snapshot.encoded(with: sections.filter { !$0.bytes.isEmpty })
@@ -188,6 +189,12 @@ private struct Streams {
     for (holder, field) in zip(heap.holders, fields) {
       writer.u32(UInt32(ranks[holder.block]), holder.descriptor, field, 0)
     }
+    return writer.bytes
+  }
+
+  func innerWords() -> [UInt8] {
+    var writer = SnapshotWriter()
+    for word in heap.innerWords { writer.u64(UInt64(ranks[word.from]), word.task) }
     return writer.bytes
   }
 

@@ -92,6 +92,7 @@ static void visit_reference(void *context, const undead_reference *reference) {
   if (block == self->block && strength != UNDEAD_STRENGTH_COUNTED) return;
   if (strength == UNDEAD_STRENGTH_RAW && undead_body_evidence(self->body, reference->at) == UNDEAD_EVIDENCE_NUMBER)
     return;
+  if (strength != UNDEAD_STRENGTH_WEAK) undead_graph_note_inner(writer, reference->address, block, self->rank);
   undead_graph_place place = {.type = self->type, .strength = strength, .value = reference->value,
                               .function = function_before(self, reference)};
   if (strength == UNDEAD_STRENGTH_WEAK) {

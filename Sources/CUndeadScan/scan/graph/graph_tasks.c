@@ -71,6 +71,22 @@ static void note_parent(const undead_graph_writer *writer, undead_graph_task *ta
   if (known) task->group = group;
 }
 
+// The memory of a task is a block of its own, or begins behind it in the same.
+static bool is_memory_of_task(const undead_graph_writer *writer, uintptr_t block) {
+  if (word_at(block) == writer->bodies->stale->slab_isa) return writer->bodies->stale->slab_isa;
+  const undead_layout *layout = undead_body_layout(writer->bodies, word_at(block));
+  return layout && layout->kind == UNDEAD_KIND_TASK;
+}
+
+void undead_graph_note_inner(undead_graph_writer *writer, uintptr_t address, uintptr_t block, uint64_t from) {
+  undead_graph *graph = writer->graph;
+  if (address == block || address & 7 || graph->inner_word_count == UNDEAD_INNER_WORDS || !is_memory_of_task(writer, block)) return;
+  const undead_layout *begins = undead_body_layout(writer->bodies, word_at(address));
+  if (!begins || begins->kind != UNDEAD_KIND_TASK || !is_in_heap(writer, address, ABI_TASK_GROUP + 8)) return;
+  if (!has_bit(address, ABI_TASK_IS_ASYNC_LET_BIT)) return;
+  graph->inner_words[graph->inner_word_count++] = (undead_graph_inner_word){from, address};
+}
+
 static void note(undead_graph_writer *writer, uintptr_t address, uint32_t type, int depth);
 
 static void note_children(undead_graph_writer *writer, uintptr_t task, uintptr_t child, int depth) {
