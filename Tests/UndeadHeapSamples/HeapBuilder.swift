@@ -52,6 +52,7 @@ package struct HeapBuilder {
   package var roots: [HeapFile.Root] = []
   var rootEdges: [(root: Root, block: Block, words: [UInt64]?)] = []
   package var holders: [(block: Block, descriptor: UInt32, field: String)] = []
+  package var queueLabels: [(block: Block, label: String)] = []
   package var threadStacks: [HeapFile.ThreadStack] = []
   package var memory: [HeapFile.MemoryLine] = []
   package var malloc: [HeapFile.MallocPart] = []

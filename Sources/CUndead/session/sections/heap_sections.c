@@ -51,6 +51,10 @@ typedef struct {
 } stack_word_entry;
 
 typedef struct {
+  uint32_t block, label;
+} queue_entry;
+
+typedef struct {
   uint64_t address, parent, group, waits_for;
   uint32_t id, name, stack, status;
   uint8_t dependency, priority;
@@ -184,6 +188,15 @@ static void write_inner_words(const heap_names *names) {
   if (graph->inner_word_count == UNDEAD_INNER_WORDS) return;
   undead_section_write(names->writer, UNDEAD_SECTION_HEAP_INNER_WORDS, sizeof *graph->inner_words, graph->inner_words,
                        graph->inner_word_count * sizeof *graph->inner_words);
+}
+
+static void write_queues(heap_names *names) {
+  const undead_graph *graph = names->graph;
+  undead_section *section = undead_section_begin(names->writer, UNDEAD_SECTION_HEAP_QUEUES, sizeof(queue_entry));
+  for (uint32_t i = 0; i < graph->queue_count && !has_failed(names); i++) {
+    uint32_t label = undead_string_add(&names->writer->tables.strings, graph->task_names + graph->queues[i].label);
+    undead_section_add(names->writer, section, &(queue_entry){graph->queues[i].block, label});
+  }
 }
 
 static void write_sites(heap_names *names) {
@@ -334,6 +347,7 @@ static void write_all(heap_names *names) {
   write_waits(names);
   write_tasks(names);
   write_inner_words(names);
+  write_queues(names);
   write_sites(names);
   write_places(names);
   write_roots(names);

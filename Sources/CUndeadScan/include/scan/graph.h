@@ -76,6 +76,12 @@ typedef struct {
   uint32_t descriptor;
   const char *field;
 } undead_graph_holder;
+// A queue of libdispatch that has a label.
+typedef struct {
+  uint32_t block;          // in address order
+  uint32_t label;          // where in `task_names`
+} undead_graph_queue;
+#define UNDEAD_QUEUE_LIMIT (1u << 14)
 // A task, as the runtime's own records have it: those of `async let` lie in the memory of their parents.
 typedef struct {
   uintptr_t address, parent, group;
@@ -131,9 +137,10 @@ typedef struct undead_graph {
   undead_graph_holder *holders; uint32_t holder_count;
   undead_graph_kept *kept;      uint32_t kept_count;     // only of a program that goes on (glibc/heap.h has those of a copy)
   undead_graph_task *tasks;     uint32_t task_count;
+  undead_graph_queue *queues;   uint32_t queue_count;
   undead_graph_inner_word *inner_words; uint32_t inner_word_count;
   uintptr_t timer_type, after_type;                    // first words of what timers own; 0: not known
-  char *task_names;             uint32_t task_name_bytes;
+  char *task_names;             uint32_t task_name_bytes;   // and labels of queues
   uint32_t site_limit;
   uint64_t graph_bytes, root_offset, root_bytes;       // of the streams; the second begins at start + root_offset
   uint64_t blocks, edges, root_edges;

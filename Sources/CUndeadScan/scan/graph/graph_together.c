@@ -18,7 +18,7 @@
 
 typedef struct {
   undead_graph_walk walk;
-  undead_graph lists;        // tasks, words that name them, holders and areas of a part; the rest is that of all
+  undead_graph lists;        // tasks, words that name them, queues, holders and areas of a part; the rest is that of all
   undead_bodies bodies;
   undead_makers makers;
 } graph_member;
@@ -43,6 +43,7 @@ static bool open_member(graph_member *member, graph_team *team) {
   member->lists.tasks = undead_map(UNDEAD_TASK_LIMIT * sizeof *member->lists.tasks);
   member->lists.holders = undead_map(UNDEAD_HOLDER_LIMIT * sizeof *member->lists.holders);
   member->lists.inner_words = undead_map(UNDEAD_INNER_WORDS * sizeof *member->lists.inner_words);
+  member->lists.queues = undead_map(UNDEAD_QUEUE_LIMIT * sizeof *member->lists.queues);
   member->lists.areas = undead_map(UNDEAD_AREA_LIMIT * sizeof *member->lists.areas);
   // Caches are filled by each for itself.
   member->bodies = *writer->bodies;
@@ -56,7 +57,8 @@ static bool open_member(graph_member *member, graph_team *team) {
   own->bodies = &member->bodies;
   own->tables = undead_graph_tables_of_member(&writer->tables, &member->lists);
   bool open = undead_stream_open(&own->stream, -1);
-  return open && member->lists.tasks && member->lists.inner_words && member->lists.holders && member->lists.areas;
+  return open && member->lists.tasks && member->lists.inner_words && member->lists.queues && member->lists.holders
+    && member->lists.areas;
 }
 
 static void close_member(graph_member *member) {
@@ -64,6 +66,7 @@ static void close_member(graph_member *member) {
   if (lists->tasks) undead_unmap(lists->tasks, UNDEAD_TASK_LIMIT * sizeof *lists->tasks);
   if (lists->holders) undead_unmap(lists->holders, UNDEAD_HOLDER_LIMIT * sizeof *lists->holders);
   if (lists->inner_words) undead_unmap(lists->inner_words, UNDEAD_INNER_WORDS * sizeof *lists->inner_words);
+  if (lists->queues) undead_unmap(lists->queues, UNDEAD_QUEUE_LIMIT * sizeof *lists->queues);
   if (lists->areas) undead_unmap(lists->areas, UNDEAD_AREA_LIMIT * sizeof *lists->areas);
   undead_stream_close(&member->walk.writer.stream);
   undead_graph_tables_close(&member->walk.writer.tables);
@@ -94,9 +97,12 @@ static void append_lists(graph_team *team, undead_graph *from) {
   uint32_t words = room_for(from->inner_word_count, graph->inner_word_count, UNDEAD_INNER_WORDS);
   memcpy(graph->inner_words + graph->inner_word_count, from->inner_words, words * sizeof *from->inner_words);
   graph->inner_word_count += words;
+  uint32_t queues = room_for(from->queue_count, graph->queue_count, UNDEAD_QUEUE_LIMIT);
+  memcpy(graph->queues + graph->queue_count, from->queues, queues * sizeof *from->queues);
+  graph->queue_count += queues;
   append_areas(team, from);
   graph->edges += from->edges;
-  from->task_count = from->inner_word_count = from->holder_count = from->area_count = 0;
+  from->task_count = from->inner_word_count = from->queue_count = from->holder_count = from->area_count = 0;
   from->edges = 0;
 }
 

@@ -25,6 +25,9 @@ void undead_graph_note_task(undead_graph_writer *writer, uintptr_t task, uint32_
 // A word named `address` in a block: listed if a task of `async let` begins there. `from`: of undead_graph_inner_word.
 void undead_graph_note_inner(undead_graph_writer *writer, uintptr_t address, uintptr_t block, uint64_t from);
 
+// Of a block that may be a queue, the next one to be written: its label.
+void undead_graph_note_queue(undead_graph_writer *writer, uintptr_t block, size_t size, uint32_t rank);
+
 // Of a block that may be what a timer of libdispatch owns: when it fires.
 void undead_graph_note_timer(undead_graph_writer *writer, uintptr_t block, size_t size);
 
