@@ -121,7 +121,7 @@ let package = Package(
     // Processes that were not started under the tool: control of them, and copies of their memory.
     .target(name: "CUndeadTrace", dependencies: ["CUndeadInterface"]),
     .target(name: "UndeadAttach", dependencies: ["CUndeadTrace", "UndeadSystem"]),
-    // Answers for whatever server the owner of a program has.
+    // Answers for whatever server the owner of a program has, and a socket of its own.
     .target(
       name: "UndeadService",
       dependencies: ["Undead", "UndeadHeapFile", "UndeadProfile", "UndeadReport", "UndeadSystem"]),

@@ -2,6 +2,7 @@ import Foundation
 
 /// What never ends. Nothing is left that could resume the task, or its work has lost its object, or it ignores that it was cancelled.
 nonisolated(unsafe) var feed: AsyncStream<Int>.Continuation?
+nonisolated(unsafe) var resumption: UnsafeContinuation<Void, Never>?
 
 final class Model: @unchecked Sendable {
   var task: Task<Void, Never>?
@@ -164,6 +165,17 @@ let circles: [(String, () -> Void)] = [
         }
         async let child: Void = wait()
         await child
+      }
+    }
+  ),
+  // Of two in one frame, one that a global variable resumes and one that is lost.
+  (
+    "let-beside-lost",
+    {
+      Task {
+        async let lost: Void = withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+        async let kept: Void = withUnsafeContinuation { resumption = $0 }
+        _ = await (kept, lost)
       }
     }
   ),

@@ -25,6 +25,10 @@ package final class HeapFile {
   package let generations: [Generation]
   package let rootWords: [RootWords]
   package let stackWords: [StackWord]
+  /// Nil if the file does not say which tasks of `async let` are named, but only in which blocks.
+  package let innerWords: [InnerWord]?
+  /// Labels of dispatch queues by rank in address order; not checked.
+  package let queueLabels: [UInt32: StringID]
   /// Ascending by block.
   package let holders: [DescriptorHolder]
   package let stacks: [ThreadStack]
@@ -98,6 +102,8 @@ package final class HeapFile {
       generations = try reader.generations()
       rootWords = try reader.rootWords()
       stackWords = try reader.stackWords()
+      innerWords = try reader.innerWords()
+      queueLabels = try reader.queueLabels()
       holders = try reader.holders()
       stacks = try reader.stacks()
       resources = try reader.resources()
@@ -297,6 +303,18 @@ private struct HeapSectionReader {
     try entries(.heapStackWords) { (entry) throws(SnapshotError) in
       HeapFile.StackWord(edge: entry.u64(0), frames: try index(entry, 8, below: snapshot.stacks.count, of: "STACKS"))
     }
+  }
+
+  func innerWords() throws(SnapshotError) -> [HeapFile.InnerWord]? {
+    guard sections.has(.heapInnerWords) else { return nil }
+    return try entries(.heapInnerWords) { (entry) throws(SnapshotError) in
+      HeapFile.InnerWord(from: entry.u64(0), task: entry.u64(8))
+    }
+  }
+
+  func queueLabels() throws(SnapshotError) -> [UInt32: StringID] {
+    let labels = try entries(.heapQueues) { (entry) throws(SnapshotError) in (entry.u32(0), try string(entry, 4)) }
+    return Dictionary(labels) { first, _ in first }
   }
 
   func holders() throws(SnapshotError) -> [HeapFile.DescriptorHolder] {

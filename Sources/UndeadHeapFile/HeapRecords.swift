@@ -217,6 +217,8 @@ extension HeapFile {
     package var isMapped: Bool { flags & 2 != 0 }
     /// A variable of what resumes tasks, which does not own them.
     package var isOfRuntime: Bool { flags & 4 != 0 }
+    /// Bytes from the start of the variable to the word; nil where that is not known.
+    package var offsetInVariable: Int? { flags >> 16 == 0 ? nil : Int(flags >> 16) - 1 }
   }
 
   /// What stands around a reference from outside of all blocks, which may be a slice: as Neighbours of a reference.
@@ -238,6 +240,21 @@ extension HeapFile {
     package init(edge: UInt64, frames: Snapshot.Index) {
       self.edge = edge
       self.frames = frames
+    }
+  }
+
+  /// A word that names a task of `async let`, which lies in the memory of another task.
+  package struct InnerWord: Sendable, Equatable {
+    /// Rank in address order of the block with the word, or ``ofRoot`` and a position among the references of roots; not checked.
+    package var from: UInt64
+    /// Address of the task.
+    package var task: UInt64
+
+    package static let ofRoot: UInt64 = 1 << 63
+
+    package init(from: UInt64, task: UInt64) {
+      self.from = from
+      self.task = task
     }
   }
 

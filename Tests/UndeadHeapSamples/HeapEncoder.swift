@@ -7,6 +7,7 @@ extension HeapBuilder {
   package func encoded() -> Data {
     var (snapshot, strings) = (snapshot, strings)
     let fields = holders.map { strings.intern($0.field) }
+    let labels = queueLabels.map { strings.intern($0.label) }
     snapshot.strings = strings.table
     var streams = Streams(self)
     let graph = streams.graph()
@@ -41,6 +42,8 @@ extension HeapBuilder {
     sections.append((.heapGenerations, Self.entries(generations, Self.write)))
     sections.append((.heapWaits, Self.entries(waits) { $0.u32($1.shape, $1.stack, $1.status, 0) }))
     sections.append((.heapTasks, Self.entries(tasks, Self.write)))
+    sections.append((.heapInnerWords, streams.innerWords()))
+    sections.append((.heapQueues, streams.queueLabels(labels)))
     sections.append((.census, Self.entries(census, Self.write)))
     sections.append((.allocations, Self.entries(allocations, Self.write)))
     return snapshot.encoded(with: sections.filter { !$0.bytes.isEmpty })
@@ -188,6 +191,18 @@ private struct Streams {
     for (holder, field) in zip(heap.holders, fields) {
       writer.u32(UInt32(ranks[holder.block]), holder.descriptor, field, 0)
     }
+    return writer.bytes
+  }
+
+  func queueLabels(_ labels: [StringID]) -> [UInt8] {
+    var writer = SnapshotWriter()
+    for (queue, label) in zip(heap.queueLabels, labels) { writer.u32(UInt32(ranks[queue.block]), label) }
+    return writer.bytes
+  }
+
+  func innerWords() -> [UInt8] {
+    var writer = SnapshotWriter()
+    for word in heap.innerWords { writer.u64(UInt64(ranks[word.from]), word.task) }
     return writer.bytes
   }
 

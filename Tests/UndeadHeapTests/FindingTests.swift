@@ -473,6 +473,9 @@ import UndeadReport
     heap.global("App.queue", holds: queue)
     let waiting = try texts(heap).filter { $0.hasPrefix("waitingBlocks") }
     #expect(waiting == (count < 100 ? [] : ["waitingBlocks 300 28800 C block"]))
+    heap.queueLabels = [(queue, "com.app.sync")]
+    let titles = try findings(heap).filter { $0.kind == .waitingBlocks }.map(\.title)
+    #expect(titles == (count < 100 ? [] : ["many blocks wait in the queue 'com.app.sync'"]))
   }
 
   @Test func memoryOfWhatLeaksIsNoLossOfItsOwn() throws {

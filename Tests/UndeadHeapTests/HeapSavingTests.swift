@@ -76,6 +76,32 @@ import UndeadSystem
     }
   }
 
+  /// A record of libdispatch is shown by the object that has its source, if there is one, and one only.
+  @Test(arguments: [1, 2]) func ownersOfSources(_ count: Int) throws {
+    try withDirectory { directory in
+      var heap = HeapBuilder()
+      let record = heap.foreign(size: 96)
+      let source = heap.object("dispatch source", size: 120, kind: .other, isOfProgram: false)
+      let wrapper = heap.object("Dispatch.DispatchSource")
+      heap.link(source, "refs", record, strength: HeapFile.Strength.raw)
+      heap.link(wrapper, "__wrapped", source, strength: HeapFile.Strength.raw)
+      for number in 0..<count {
+        let server = heap.object("App.Server")
+        heap.link(server, "readSource", wrapper)
+        heap.global("App.server\(number)", holds: server)
+      }
+      heap.holders = [(record, 5, "source of libdispatch")]
+      try heap.encoded().write(to: URL(filePath: "\(directory)/raw"))
+      let resources = ProcessResources(descriptors: [.init(number: 5, kind: .pipe, target: "pipe:[1]")], threads: [])
+      try HeapFile.save("\(directory)/raw", to: "\(directory)/saved", resources: resources, using: Self.nothing)
+      let row = try #require(
+        HeapReport(LoadedHeap(HeapFile(path: "\(directory)/saved")), symbolizer: nil).descriptors?.first)
+      #expect(row.type == (count == 1 ? "App.Server" : "source of libdispatch"))
+      #expect(row.field == (count == 1 ? "readSource" : nil))
+      #expect(row.retainPath.first?.root?.name.hasPrefix("App.server") == true)
+    }
+  }
+
   @Test func knownNamesStay() throws {
     try withDirectory { directory in
       let heap = HeapFileTests.sample()

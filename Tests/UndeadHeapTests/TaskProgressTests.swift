@@ -136,6 +136,27 @@ import UndeadReport
     #expect(try sample.answers() == [.yes, .yes])
   }
 
+  /// Of two in one frame a word resumes the one that it names. A file that does not say which resumes both.
+  @Test func oneOfTwoTasksOfAsyncLet() throws {
+    for isKnown in [true, false] {
+      var sample = Sample()
+      let parent = sample.task(.task)
+      let addresses = [160, 240].map { sample.heap.address(parent) + $0 }
+      sample.wait(parent, for: addresses[0])
+      for address in addresses {
+        sample.heap.tasks.append(
+          HeapFile.Task(
+            address: address, parent: sample.heap.address(parent), dependency: .continuation,
+            flags: HeapFile.Task.asyncLet))
+      }
+      let list = sample.heap.object("App.Waiters")
+      sample.heap.link(list, "continuation", parent, strength: HeapFile.Strength.raw)
+      sample.heap.global("App.waiters", holds: list)
+      if isKnown { sample.heap.innerWords = [(list, addresses[1])] }
+      #expect(try sample.answers() == (isKnown ? [.never, .never, .yes] : [.yes, .yes, .yes]))
+    }
+  }
+
   /// The runtime makes a task for each sleep, whose closure captures where the continuation is. Stale words name others.
   @Test func sleepsThatWereCancelled() throws {
     var sample = Sample()

@@ -54,7 +54,9 @@ static bool walk_chunks(undead_glibc_heap *heap, const undead_arena *arena, uint
     bool in_use = undead_chunk_head(next) & CHUNK_PREVIOUS_IN_USE;
     if (!in_use && undead_glibc_word(next) != size) return false;
     if (in_use && !(flags & CHUNK_OF_OTHER_ARENA) != arena->main) return false;
-    if (takes) take_chunk(heap, at + CHUNK_HEADER, in_use);
+    if (!takes) continue;
+    take_chunk(heap, at + CHUNK_HEADER, in_use);
+    __atomic_store_n(&heap->walked, at, __ATOMIC_RELAXED);
   }
   return false;
 }
@@ -62,7 +64,14 @@ static bool walk_chunks(undead_glibc_heap *heap, const undead_arena *arena, uint
 // Walks a part of an arena and takes its blocks and free chunks into the registry.
 static undead_glibc_result take_part(undead_glibc_heap *heap, const undead_arena *arena, uintptr_t low, uintptr_t limit,
                                      uintptr_t *end) {
-  if (!walk_chunks(heap, arena, low, limit, true, end))
+  enum { MANY = 32 << 20 };
+  uintptr_t high = arena->top > low && arena->top < limit ? arena->top : limit;
+  bool many = high - low >= MANY && heap->before_walk;
+  __atomic_store_n(&heap->walked, low, __ATOMIC_RELAXED);
+  if (many) heap->before_walk(low, high);
+  bool walked = walk_chunks(heap, arena, low, limit, true, end);
+  if (many) heap->after_walk();
+  if (!walked)
     return undead_glibc_fail(heap, UNDEAD_GLIBC_UNSETTLED, "the chunks of an arena of malloc's do not follow each other", low);
   if (!undead_glibc_add_area(heap, low, *end)) return UNDEAD_GLIBC_NO_MEMORY;
   undead_glibc_area *area = &heap->areas[heap->area_count - 1];

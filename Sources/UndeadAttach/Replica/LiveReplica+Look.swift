@@ -34,8 +34,8 @@ extension LiveReplica {
     let program = try TargetProgram(pid: pid)
     var request = request
     request.started = program.started
-    // Its own pages are counted where it is: the copy has only those that it touched.
-    if request.look.includesHeap { request.smaps = WholeFile.read("/proc/\(program.anchor)/smaps") ?? [] }
+    // Its own pages are counted where it is: the copy has only those that it touched. Nobody asks for them beside tasks.
+    if request.look == .heap { request.smaps = WholeFile.read("/proc/\(program.anchor)/smaps") ?? [] }
     guard program.permitsSystemCalls else { return try read(program, library, request) }
     let isFiltered = ProcFile.status("Seccomp", of: program.anchor).map { $0 != "0" } ?? false
     do throws(AttachError) {

@@ -106,8 +106,19 @@ struct SliceSearch {
     for entry in heap.file.rootWords where entry.edge < UInt64(edges.count) {
       let edge = edges[Int(entry.edge)]
       let isOnStack = heap.file.roots[Int(edge.root)].kind != HeapFile.Root.global
-      if read(entry.words, of: Int(edge.target), isOnStack: isOnStack) { understoodRoots.insert(Int(entry.edge)) }
+      let isSlice = self.isSlice(edge.root)
+      if read(entry.words, of: Int(edge.target), isOnStack: isOnStack, isSlice: isSlice) {
+        understoodRoots.insert(Int(entry.edge))
+      }
     }
+  }
+
+  /// A variable whose symbol says that it is a `Slice`, at the start of its collection, which is behind the two indices.
+  private func isSlice(_ root: UInt32) -> Bool {
+    let root = heap.file.roots[Int(root)]
+    guard root.kind == HeapFile.Root.global, root.offsetInVariable == 16 else { return false }
+    let type = Demangler.typeOfVariable(heap.file.snapshot.strings[root.name])
+    return type?.hasPrefix("Swift.Slice<") == true && type?.hasSuffix(">") == true
   }
 
   /// True if the word in the middle is part of a slice.
@@ -118,14 +129,20 @@ struct SliceSearch {
     let address = heap.graph.addresses[buffer]
     guard words[3] & Self.addressMask == address else {
       // A slice of an array also has the address of the elements, behind that of their owner.
-      return storage == .array && words[2] == address && words[3] == address + Self.header
+      guard storage == .array, words[3] == address + Self.header else { return false }
+      return words[2] == address || (isOnStack && words[6] == address && Self.ofArray(words[3...], use, address) != nil)
     }
     let elements = isSlice ? Self.ofSlice(words, use) : Self.elements(words, storage, use, address)
-    guard let elements else { return false }
+    // What a function keeps in registers it stores in front of the owner, the last word first.
+    let isStored = elements == nil && isOnStack && storage == .array
+    guard let elements = isStored ? Self.ofArray(words, use, address) : elements else { return false }
+    // Words of a stack may lie side by side by chance: an empty range is what any zero in front of the storage looks like.
+    guard !isOnStack || storage != .data || elements > 0 else { return false }
     var found = slices[buffer] ?? Slices()
     if isOnStack {
       // Copies of one slice show no more than it does.
-      let own = storage == .string ? words[...3] : storage == .data ? words[2...3] : words[3...]
+      let own =
+        storage == .string || isStored ? words[...2] : storage == .data ? words[2...3] : words[4...]
       if found.onStacks.met.insert(Array(own)).inserted { found.onStacks.elements &+= elements }
       found.onStacks.count += 1
     } else {
@@ -148,7 +165,7 @@ struct SliceSearch {
     switch storage {
     case .string: ofSubstring(words, use)
     case .data: ofData(words, use)
-    case .array: ofArray(words, use, address: address)
+    case .array: ofArray(words[4...], use, address)
     case .byteBuffer: ofByteBuffer(words, use)
     default: nil
     }
@@ -176,8 +193,11 @@ struct SliceSearch {
 
   /// ArraySlice: the owner, the address of the element 0, the first index, the index behind the last one with a flag
   /// (SliceBuffer.swift).
-  private static func ofArray(_ words: [UInt64], _ use: HeapGraph.Use, address: UInt64) -> UInt64? {
-    let (base, start, end) = (words[4], words[5], words[6] >> 1)
+  ///
+  /// - Parameter words: from the second one on.
+  private static func ofArray(_ words: some Sequence<UInt64>, _ use: HeapGraph.Use, _ address: UInt64) -> UInt64? {
+    let words = Array(words.prefix(3))
+    let (base, start, end) = (words[0], words[1], words[2] >> 1)
     guard base == address + header, start <= end, end <= use.used else { return nil }
     return end - start
   }

@@ -84,7 +84,9 @@ struct WaitingBlocks {
 
   private func dispatchQueues() -> [HeapFindingDraft] {
     (0..<heap.graph.count).filter { isQueue[heap.group($0)] && heap.ownership.reached[$0] }.compactMap { queue in
-      blocks(items(from: targets(queue)), of: "one dispatch queue", at: queue)
+      let label = heap.file.queueLabels[UInt32(queue)].map { heap.file.snapshot.strings[$0] }
+      let name = label.map { "the queue '\($0)'" } ?? "one dispatch queue"
+      return blocks(items(from: targets(queue)), of: name, at: queue)
     }
   }
 

@@ -63,12 +63,58 @@ struct HeapResources {
     return group.kind == .other ? 0 : group.isOfProgram ? 2 : 1
   }
 
+  /// Of records of libdispatch: the object of the program that refers to the source or channel, and by which field. Records that no such
+  /// object has are left out, and those that several have.
+  ///
+  ///     App.Server .source -> Dispatch.DispatchSource -> dispatch source -> record with the number
+  private func owners(ofRecords records: Set<Int>) -> [Int: (block: Int, field: String)] {
+    let (graph, depth) = (heap.graph, 3)
+    var found: [Int: (block: Int, field: String)] = [:]
+    var several: Set<Int> = []
+    var records = Dictionary(uniqueKeysWithValues: records.map { ($0, $0) })
+    for _ in 0..<depth where !records.isEmpty {
+      let isWanted = [Bool](unsafeUninitializedCapacity: graph.count) { flags, count in
+        flags.initialize(repeating: false)
+        for block in records.keys { flags[block] = true }
+        count = graph.count
+      }
+      var next: [Int: Int] = [:]
+      for block in 0..<graph.count {
+        for edge in graph.edges(of: block) where isWanted[Int(graph.targets[edge])] {
+          let strength = graph.place(edge).strength
+          guard strength == HeapFile.Strength.counted || strength == HeapFile.Strength.raw,
+            let record = records[Int(graph.targets[edge])]
+          else { continue }
+          let group = heap.types.groups[heap.group(block)]
+          if group.isOfProgram {
+            if let known = found[record], known.block != block { several.insert(record) }
+            found[record] = (block, heap.field(edge))
+          } else if isOfDispatch(group), records[block] == nil {
+            next[block] = record
+          }
+        }
+      }
+      records = next
+    }
+    return found.filter { !several.contains($0.key) }
+  }
+
+  private func isOfDispatch(_ group: HeapTypes.Group) -> Bool {
+    group.name == "dispatch source" || group.name.hasPrefix("dispatch source ") || group.name == "dispatch io"
+      || group.name.hasPrefix("Dispatch.")
+  }
+
   /// Ascending by number.
   func descriptors() -> [HeapReport.DescriptorRow] {
     let holders = holders()
     let shown = resources.descriptors.prefix(Self.most)
     var teller = HeapPathTeller(heap)
-    let blocks = shown.map { holders[UInt32(bitPattern: $0.number)].map { Int($0.block) } }
+    let recordBlocks = shown.compactMap { holders[UInt32(bitPattern: $0.number)] }.map { Int($0.block) }.filter {
+      heap.types.groups[heap.group($0)].kind == .other
+    }
+    let owners = owners(ofRecords: Set(recordBlocks))
+    func object(_ holder: HeapFile.DescriptorHolder) -> Int { owners[Int(holder.block)]?.block ?? Int(holder.block) }
+    let blocks = shown.map { holders[UInt32(bitPattern: $0.number)].map(object) }
     for block in blocks { if let block { teller.add(block) } }
     symbols.prepare(stacks: blocks.compactMap { $0.map(heap.graph.stack) }, functions: teller.functions)
     let paths = blocks.contains { $0 != nil } ? teller.tell(symbols.table) : []
@@ -78,11 +124,11 @@ struct HeapResources {
         number: Int(descriptor.number), kind: descriptor.kind.rawValue, target: descriptor.target,
         allocation: LeakReport.Backtrace(frames: []), retainPath: [])
       guard let holder = holders[UInt32(bitPattern: descriptor.number)] else { return row }
-      let block = Int(holder.block)
+      let block = object(holder)
       let label = heap.file.snapshot.strings[holder.field]
       let isRecord = heap.types.groups[heap.group(block)].kind == .other
       row.type = isRecord ? label : heap.typeName(block)
-      row.field = isRecord ? nil : label
+      row.field = owners[Int(holder.block)]?.field ?? (isRecord ? nil : label)
       row.allocation = symbols.backtrace(heap.graph.stack(block))
       row.retainPath = paths[next]
       next += 1

@@ -26,12 +26,21 @@ package struct TaskProgress {
   private var owner: [Int32]
   /// Tasks of `async let`, by the block of their parent that they lie in.
   private var inner: [Int32: [Int]] = [:]
+  /// Which of them words name; nil if only the block is known.
+  private var innerWords: Set<InnerWord>?
   /// The block of each task, or that its memory lies in; none if it is not in the file.
   package let blocks: [Int32]
   /// Indices of parents by address.
   package let parents: [UInt64: Int32]
   private let heap: LoadedHeap
   package let tasks: [HeapFile.Task]
+
+  private struct InnerWord: Hashable {
+    /// As in the file.
+    var from: UInt64
+    var task: Int
+  }
+
   /// Words of roots and frames that name a task are its handles.
   private var onlyHandles: [Bool]
   /// Tasks that wait for a task, and those that wait for a group, by its address.
@@ -71,6 +80,10 @@ package struct TaskProgress {
       }
       guard task.dependency == .task || task.dependency == .group else { continue }
       waiters[task.waitsFor, default: []].append(Int32(number))
+    }
+    innerWords = heap.file.innerWords.map { words in
+      let numbers = Dictionary(inner.values.joined().map { (tasks[$0].address, $0) }) { first, _ in first }
+      return Set(words.compactMap { word in numbers[word.task].map { InnerWord(from: word.from, task: $0) } })
     }
     let isWaiting = tasks.indices.map { waits($0) }
     waitingIn = owner.map { $0 >= 0 && isWaiting[Int($0)] ? $0 : -1 }
@@ -269,10 +282,11 @@ package struct TaskProgress {
       if moves, task.isTask, task.status & TaskState.Flag.complete == 0 { resume(number, .yes) }
     }
     // A task that waits is a root for those who look for owners, and none here.
-    for edge in heap.graph.rootEdges where heap.file.roots[Int(edge.root)].kind != HeapFile.Root.task {
+    for (number, edge) in heap.graph.rootEdges.enumerated()
+    where heap.file.roots[Int(edge.root)].kind != HeapFile.Root.task {
       let target = Int(edge.target)
       guard !heap.file.roots[Int(edge.root)].isWeak || !isCounted(target) else { continue }
-      meetInner(target, from: nil, by: .either, .yes)
+      meetInner(target, from: nil, HeapFile.InnerWord.ofRoot | UInt64(number), by: .either, .yes)
       guard let task = waiting(target) else {
         reach(target)
         continue
@@ -318,11 +332,12 @@ package struct TaskProgress {
   }
 
   /// The word may be a continuation of a task that lies in the block.
-  private mutating func meetInner(_ target: Int, from source: Int?, by word: Word, _ answer: Answer) {
+  private mutating func meetInner(_ target: Int, from source: Int?, _ place: UInt64, by word: Word, _ answer: Answer) {
     guard !inner.isEmpty, word != .handle, let tasks = inner[Int32(target)] else { return }
     let isHandle = word == .either && waiting(target).map { onlyHandles[$0] } == true
     guard !isHandle else { return }
     for task in tasks where source.map({ isStructure(from: $0, to: task) }) != true && waits(task) {
+      guard innerWords?.contains(InnerWord(from: place, task: task)) ?? true else { continue }
       if self.tasks[task].dependency == .continuation { resume(task, answer) }
     }
   }
@@ -344,7 +359,7 @@ package struct TaskProgress {
       let block = Int(next)
       for edge in graph.edges(of: block) where strengths.keeps(places[edge]) {
         let target = Int(targets[edge])
-        meetInner(target, from: block, by: kind(edge, of: block), answer)
+        meetInner(target, from: block, UInt64(block), by: kind(edge, of: block), answer)
         guard let task = waiting(target) else {
           reach(target)
           continue

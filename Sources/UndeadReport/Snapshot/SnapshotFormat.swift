@@ -17,16 +17,16 @@ package enum SnapshotFormat {
     case heapWaits, allocations
     case refuted = 36
     case heapMalloc, heapRootWords, heapHolders, heapStacks, descriptors, threads, heapTasks
-    case ownerFields, heapStackWords
+    case ownerFields, heapStackWords, heapInnerWords, heapQueues
 
     /// Bytes of an entry in this version; later ones may be longer.
     package var entrySize: Int {
       switch self {
       case .strings, .zombies, .runLoops, .heapGraph, .heapRootEdges: 1
       case .steps, .notes: 4
-      case .metadata, .stacks, .frames: 8
+      case .metadata, .stacks, .frames, .heapQueues: 8
       case .counters, .suspects, .heapWaits, .symbols, .diagnostics, .traces, .owners, .heapShapes, .heapGenerations,
-        .heapSites, .heapHolders, .descriptors, .threads, .ownerFields, .heapStackWords:
+        .heapSites, .heapHolders, .descriptors, .threads, .ownerFields, .heapStackWords, .heapInnerWords:
         16
       case .types, .watched, .heapRoots, .heapMemory, .heapMalloc, .heapStacks, .census: 24
       case .symbolFrames, .loopItems, .heapPlaces: 32

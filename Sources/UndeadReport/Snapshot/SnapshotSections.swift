@@ -38,6 +38,9 @@ package struct SnapshotSections {
     sections[kind] ?? Section(offset: 0, entrySize: kind.entrySize, count: 0)
   }
 
+  /// True if the file has the section, even an empty one.
+  package func has(_ kind: SnapshotFormat.Section) -> Bool { sections[kind] != nil }
+
   package static func load<T: FixedWidthInteger>(_ bytes: UnsafeRawBufferPointer, _ offset: Int) -> T {
     T(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: T.self))
   }

@@ -9,6 +9,14 @@ package enum Demangler {
     return FunctionName.simplified(full)
   }
 
+  /// The type in the symbol of a global variable of Swift; nil for other symbols.
+  package static func typeOfVariable(_ symbol: String) -> String? {
+    guard symbol.hasPrefix("$s"), symbol.hasSuffix("vp") || symbol.hasSuffix("vpZ"), let full = demangleSwift(symbol),
+      let separator = full.firstRange(of: " : ")
+    else { return nil }
+    return String(full[separator.upperBound...])
+  }
+
   #if canImport(Glibc)
     // Neither function is in a header that Swift can import. The types are those of the runtime's public
     // `swift_demangle` and of the C++ ABI's `__cxa_demangle`. The runtime's is bound by the linker: where the runtime is

@@ -5,12 +5,15 @@
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
+#include "platform/memory/page.h"
+#include "platform/processor/processor.h"
 #include "platform/processor/registers.h"
 #include "platform/maps/segments.h"
 #include "platform/processor/thread_storage.h"
 #include "record/registry.h"
 #include "session/attach/replica.h"
 #include "session/buffers/buffers.h"
+#include "world/crew.h"
 #include "world/helper.h"
 #include "zombies/zombies.h"
 #include <dlfcn.h>
@@ -18,6 +21,7 @@
 #include <link.h>
 #include <signal.h>
 #include <string.h>
+#include <time.h>
 
 #define MOST_ATTEMPTS 64
 
@@ -88,6 +92,53 @@ static void forget_twin(uintptr_t block, uintptr_t twin) {
   if (word) *word = 0;
 }
 
+// What a second thread asks the kernel for: the pages of the registry that a walk of chunks is about to fill, which take about
+// half of its time. Not all at once: a large free chunk needs none.
+static struct {
+  uintptr_t low, high;
+  uint32_t walked;   // 1: no more is needed
+} ahead;
+
+static bool is_walked(void) { return __atomic_load_n(&ahead.walked, __ATOMIC_ACQUIRE) || undead_crew_leaves(); }
+
+static void ask_for_pages(uintptr_t low, uintptr_t high) {
+  undead_leaf *leaf = undead_registry_leaf(low);
+  if (!leaf) return;
+  uintptr_t from = (uintptr_t)&leaf->word[low >> 4 & (UNDEAD_LEAF_GRANULES - 1)];
+  uintptr_t to = from + (high - low) / 16 * sizeof *leaf->word;
+  uintptr_t page = undead_page_of(from);
+  undead_raw3(SYS_madvise, (long)page, (long)(undead_page_from(to) - page), UNDEAD_MADV_POPULATE_WRITE);
+}
+
+static void work_ahead(void *unused, uint32_t index) {
+  enum { PART = 4 << 20, MOST_AHEAD = 32 << 20 };
+  const struct timespec moment = {0, 50000};
+  (void)unused, (void)index;
+  for (uintptr_t at = ahead.low & ~(uintptr_t)(PART - 1); at < ahead.high; at += PART) {
+    uintptr_t walked;
+    while ((walked = __atomic_load_n(&heap.walked, __ATOMIC_RELAXED)) + MOST_AHEAD < at && !is_walked())
+      undead_raw3(SYS_nanosleep, (long)&moment, 0, 0);
+    if (is_walked()) return;
+    if (walked > at) at = walked & ~(uintptr_t)(PART - 1);
+    ask_for_pages(at, at + PART);
+  }
+}
+
+static void before_walk(uintptr_t low, uintptr_t high) {
+  // The thread has no storage of its own, so it can map nothing.
+  for (uintptr_t at = low; at < high; at += 1ull << UNDEAD_LEAF_SHIFT)
+    if (!undead_registry_leaf(at)) undead_registry_leaf_slow(at);
+  ahead.low = low;
+  ahead.high = high;
+  ahead.walked = undead_crew_size(false) < 2 || !undead_crew_start(1, work_ahead, NULL);
+}
+
+static void after_walk(void) {
+  if (ahead.walked) return;
+  __atomic_store_n(&ahead.walked, 1, __ATOMIC_RELEASE);
+  undead_crew_join();
+}
+
 static int find_work(void *result) {
   undead_zombies_each_sampled(see_sampled);
   *(undead_glibc_result *)result = undead_glibc_find(&heap);
@@ -130,6 +181,8 @@ undead_replica_end undead_replica_find_blocks(undead_replica_request *request) {
     return UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
   }
   heap.ended = request->flags & UNDEAD_REPLICA_CORE;
+  heap.before_walk = before_walk;
+  heap.after_walk = after_walk;
   switch (find_blocks()) {
   case UNDEAD_GLIBC_OK: return UNDEAD_REPLICA_DONE;
   case UNDEAD_GLIBC_LOCKED:

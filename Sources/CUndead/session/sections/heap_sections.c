@@ -51,6 +51,10 @@ typedef struct {
 } stack_word_entry;
 
 typedef struct {
+  uint32_t block, label;
+} queue_entry;
+
+typedef struct {
   uint64_t address, parent, group, waits_for;
   uint32_t id, name, stack, status;
   uint8_t dependency, priority;
@@ -178,6 +182,23 @@ static void write_tasks(heap_names *names) {
   }
 }
 
+// Without the section nothing is known: half of the words would make tasks that they name seem lost.
+static void write_inner_words(const heap_names *names) {
+  const undead_graph *graph = names->graph;
+  if (graph->inner_word_count == UNDEAD_INNER_WORDS) return;
+  undead_section_write(names->writer, UNDEAD_SECTION_HEAP_INNER_WORDS, sizeof *graph->inner_words, graph->inner_words,
+                       graph->inner_word_count * sizeof *graph->inner_words);
+}
+
+static void write_queues(heap_names *names) {
+  const undead_graph *graph = names->graph;
+  undead_section *section = undead_section_begin(names->writer, UNDEAD_SECTION_HEAP_QUEUES, sizeof(queue_entry));
+  for (uint32_t i = 0; i < graph->queue_count && !has_failed(names); i++) {
+    uint32_t label = undead_string_add(&names->writer->tables.strings, graph->task_names + graph->queues[i].label);
+    undead_section_add(names->writer, section, &(queue_entry){graph->queues[i].block, label});
+  }
+}
+
 static void write_sites(heap_names *names) {
   undead_section *section = undead_section_begin(names->writer, UNDEAD_SECTION_HEAP_SITES, sizeof(site_entry));
   for (uint32_t i = 0; i < names->graph->site_count && !has_failed(names); i++) {
@@ -267,13 +288,20 @@ static uint32_t name_root(heap_names *names, uint32_t index) {
   return undead_string_add(&names->writer->tables.strings, text);
 }
 
+// How far from the start of its variable a word lies, and one; 0 if that is not known.
+static uint32_t offset_in_variable(const undead_graph_root *root) {
+  uintptr_t start = 0;
+  if (root->kind != UNDEAD_ROOT_GLOBAL || !undead_symbol_name(root->address, &start)[0]) return 0;
+  return start && root->address - start < UINT16_MAX ? (uint32_t)(root->address - start) + 1 : 0;
+}
+
 static void write_roots(heap_names *names) {
   undead_section *section = undead_section_begin(names->writer, UNDEAD_SECTION_HEAP_ROOTS, sizeof(root_entry));
   for (uint32_t i = 0; i < names->graph->root_count && !has_failed(names); i++) {
     const undead_graph_root *root = &names->graph->roots[i];
     bool in_memory = root->kind == UNDEAD_ROOT_GLOBAL || root->kind == UNDEAD_ROOT_UNRECORDED;
     root_entry entry = {.kind = root->kind, .name = name_root(names, i), .address = in_memory ? root->address : 0,
-                        .thread = root->thread, .flags = root->flags};
+                        .thread = root->thread, .flags = root->flags | offset_in_variable(root) << 16};
     undead_section_add(names->writer, section, &entry);
   }
 }
@@ -318,6 +346,8 @@ static void write_all(heap_names *names) {
   write_shapes(names);
   write_waits(names);
   write_tasks(names);
+  write_inner_words(names);
+  write_queues(names);
   write_sites(names);
   write_places(names);
   write_roots(names);

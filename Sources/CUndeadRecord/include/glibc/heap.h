@@ -30,6 +30,8 @@ typedef struct {
   undead_glibc_area data;            // libc's writable data
   size_t storage_near, storage_far;  // places of libc's thread-local storage (platform/processor/thread_storage.h)
   bool ended;                        // the program never goes on: arenas that are locked are read as they are, too
+  // Called before and after chunks are walked that lie from `low` to `high`, if these are many; NULL: nobody is.
+  void (*before_walk)(uintptr_t low, uintptr_t high), (*after_walk)(void);
   // What was found.
   undead_glibc_area *areas;          // memory that is malloc's: blocks, free chunks, tables
   uint32_t area_count, area_capacity;
@@ -38,6 +40,7 @@ typedef struct {
   uint32_t kept_count, kept_capacity;
   bool locked;                       // an arena was
   bool without_fast_bins;            // glibc 2.43 or newer
+  uintptr_t walked;                  // the chunk that is being looked at
   uint32_t arenas, heaps, mapped, caches;
   uint64_t blocks, free_chunks, cached;
   char message[400];                 // what does not fit

@@ -76,6 +76,12 @@ typedef struct {
   uint32_t descriptor;
   const char *field;
 } undead_graph_holder;
+// A queue of libdispatch that has a label.
+typedef struct {
+  uint32_t block;          // in address order
+  uint32_t label;          // where in `task_names`
+} undead_graph_queue;
+#define UNDEAD_QUEUE_LIMIT (1u << 14)
 // A task, as the runtime's own records have it: those of `async let` lie in the memory of their parents.
 typedef struct {
   uintptr_t address, parent, group;
@@ -93,6 +99,14 @@ enum { UNDEAD_TASK_ON_TASK = 1, UNDEAD_TASK_ON_CONTINUATION, UNDEAD_TASK_ON_GROU
 #define UNDEAD_TASK_TIMER 16u           // no task, but a timer of libdispatch: `waits_for` is nanoseconds until it fires
 #define UNDEAD_TASK_MEMORY 4u           // no task, but a slab of the one at `parent`
 #define UNDEAD_TASK_CANCEL_HANDLER 2u   // somebody is called when it is cancelled
+
+// A word that names a task in the memory of another one, as those of `async let` lie: references know only the block.
+typedef struct {
+  uint64_t from;           // the number of the block with the word, or UNDEAD_INNER_OF_ROOT and the number of the root's reference
+  uintptr_t task;
+} undead_graph_inner_word;
+#define UNDEAD_INNER_OF_ROOT (1ull << 63)
+#define UNDEAD_INNER_WORDS (1u << 20)   // if there are more, none is in the file
 
 #define UNDEAD_ROOT_UNRECORDED 6u
 #define UNDEAD_ROOT_DOUBTFUL 1u
@@ -123,8 +137,10 @@ typedef struct undead_graph {
   undead_graph_holder *holders; uint32_t holder_count;
   undead_graph_kept *kept;      uint32_t kept_count;     // only of a program that goes on (glibc/heap.h has those of a copy)
   undead_graph_task *tasks;     uint32_t task_count;
+  undead_graph_queue *queues;   uint32_t queue_count;
+  undead_graph_inner_word *inner_words; uint32_t inner_word_count;
   uintptr_t timer_type, after_type;                    // first words of what timers own; 0: not known
-  char *task_names;             uint32_t task_name_bytes;
+  char *task_names;             uint32_t task_name_bytes;   // and labels of queues
   uint32_t site_limit;
   uint64_t graph_bytes, root_offset, root_bytes;       // of the streams; the second begins at start + root_offset
   uint64_t blocks, edges, root_edges;

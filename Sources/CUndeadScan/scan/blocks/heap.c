@@ -207,9 +207,44 @@ static inline __attribute__((always_inline)) void each(const undead_heap *heap, 
 
 uint32_t undead_heap_part_count(const undead_heap *heap) { return heap->used_count * PARTS_OF_REGION; }
 
+// Blocks between the search for starts and the visitor: what it reads first is asked for while others are visited.
+#define BLOCKS_AHEAD 8u   // a power of two
+
+typedef struct {
+  const undead_heap *heap;
+  undead_heap_visitor visit;
+  void *context;
+  struct {
+    uintptr_t block;
+    uint32_t *word;
+  } ring[BLOCKS_AHEAD];
+  uint32_t first, end;
+} delayed_visits;
+
+static inline bool visit_oldest(delayed_visits *self) {
+  uint32_t at = self->first++ % BLOCKS_AHEAD;
+  return self->visit(self->context, self->ring[at].block, self->ring[at].word);
+}
+
+static bool delay_visit(void *context, uintptr_t block, uint32_t *word) {
+  delayed_visits *self = context;
+  if (self->end - self->first == BLOCKS_AHEAD && !visit_oldest(self)) return false;
+  undead_heap_ask_for_head(block);
+  if (self->end - self->first >= BLOCKS_AHEAD / 2)
+    undead_heap_ask_for_body(self->heap, self->ring[(self->end - BLOCKS_AHEAD / 2) % BLOCKS_AHEAD].block);
+  self->ring[self->end % BLOCKS_AHEAD].block = block;
+  self->ring[self->end++ % BLOCKS_AHEAD].word = word;
+  return true;
+}
+
 bool undead_heap_each_in_part(const undead_heap *heap, uint32_t part, undead_heap_visitor visit, void *context) {
   uint64_t first = part % PARTS_OF_REGION * (GROUPS / PARTS_OF_REGION);
-  return each_in(heap, heap->used[part / PARTS_OF_REGION], first, first + GROUPS / PARTS_OF_REGION, false, visit, context);
+  delayed_visits visits = {.heap = heap, .visit = visit, .context = context};
+  if (!each_in(heap, heap->used[part / PARTS_OF_REGION], first, first + GROUPS / PARTS_OF_REGION, false, delay_visit, &visits))
+    return false;
+  while (visits.first != visits.end)
+    if (!visit_oldest(&visits)) return false;
+  return true;
 }
 
 void undead_heap_each(const undead_heap *heap, undead_heap_visitor visit, void *context) {

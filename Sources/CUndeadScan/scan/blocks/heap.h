@@ -66,6 +66,23 @@ static inline size_t undead_heap_block_size(const undead_heap *heap, uintptr_t b
   return size;
 }
 
+// Asks for the lines of a block that are read first, which are seldom in the cache: its first words, and the chunk header before.
+static inline void undead_heap_ask_for_head(uintptr_t block) {
+  __builtin_prefetch((const void *)(block - 16));
+  __builtin_prefetch((const void *)(block + 48));
+}
+
+// The same for the lines behind, when the header has come: for more of a large block the processor asks by itself. The size is
+// checked in the next chunk's header.
+static inline void undead_heap_ask_for_body(const undead_heap *heap, uintptr_t block) {
+  enum { LINE = 64, FIRST = 112, LINES = 6, MOST = 1 << 16 };
+  if (!heap->glibc) return;
+  uintptr_t size = word_at(block - 8) & ~(uintptr_t)7;
+  if (size <= LINE || size > MOST) return;
+  __builtin_prefetch((const void *)(block + size - 8));
+  for (uintptr_t at = FIRST; at < size && at < FIRST + LINES * LINE; at += LINE) __builtin_prefetch((const void *)(block + at));
+}
+
 uintptr_t undead_heap_search(const undead_heap *heap, uintptr_t address);
 
 static inline bool undead_heap_may_hold(const undead_heap *heap, uintptr_t address) {

@@ -50,6 +50,8 @@ typedef struct undead_bodies {
   const undead_stale *stale;
   undead_makers *makers;  // NULL: looks alone tell what an object is
   uintptr_t source_of_reads, source_of_writes, io_class;   // first words of what waits for descriptors, of channels; 0 if there are none
+  uintptr_t serial_queue, concurrent_queue;   // first words of queues of libdispatch; 0 if there are none
+  uint32_t queue_label;   // where the address of a queue's label lies in it; 0: not known
   uintptr_t closure_of_c; // first word of a block in the sense of C that was copied to the heap; 0 if there are none
   bool exact;     // leave out the unused elements of all collections: for explanations only
   uintptr_t *held;        // storage that a thread may be changing, and memory of tasks that may be running, ascending (scan/bodies/held.h);

@@ -92,6 +92,7 @@ static void visit_reference(void *context, const undead_reference *reference) {
   if (block == self->block && strength != UNDEAD_STRENGTH_COUNTED) return;
   if (strength == UNDEAD_STRENGTH_RAW && undead_body_evidence(self->body, reference->at) == UNDEAD_EVIDENCE_NUMBER)
     return;
+  if (strength != UNDEAD_STRENGTH_WEAK) undead_graph_note_inner(writer, reference->address, block, self->rank);
   undead_graph_place place = {.type = self->type, .strength = strength, .value = reference->value,
                               .function = function_before(self, reference)};
   if (strength == UNDEAD_STRENGTH_WEAK) {
@@ -265,7 +266,10 @@ static bool visit_block(void *context, uintptr_t block, uint32_t *word) {
   self->kind = undead_body_kind(writer->bodies, block, self->size);
   self->type = undead_graph_type_of(&writer->tables, writer->bodies, block, self->size, self->kind);
   if (self->kind == UNDEAD_KIND_TASK) undead_graph_note_task(writer, block, self->type);
-  else if (self->kind == UNDEAD_KIND_OTHER) undead_graph_note_timer(writer, block, self->size);
+  else if (self->kind == UNDEAD_KIND_OTHER) {
+    undead_graph_note_timer(writer, block, self->size);
+    undead_graph_note_queue(writer, block, self->size, self->rank);
+  }
   self->edge_count = 0;
   self->body = &body;
   bool counted = self->kind != UNDEAD_KIND_OTHER && self->kind != UNDEAD_KIND_SIDE_TABLE;

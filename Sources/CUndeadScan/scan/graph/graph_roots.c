@@ -76,6 +76,7 @@ static void visit_root_reference(void *context, const undead_reference *referenc
     undead_stack_word_note(&self->frames, self->writer->graph, from->tid, reference->at + from->shift);
   }
   note_slice(self, reference, block);
+  undead_graph_note_inner(self->writer, reference->address, block, UNDEAD_INNER_OF_ROOT | self->writer->graph->root_edges);
   write_root_edge(self, root, block);
 }
 

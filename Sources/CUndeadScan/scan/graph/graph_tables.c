@@ -17,7 +17,7 @@
 #define TASK_FRAMES 64u
 #define NO_TYPE UINT32_MAX
 
-enum { TABLE_COUNT = 13 };
+enum { TABLE_COUNT = 15 };
 
 typedef struct {
   void **memory;
@@ -38,6 +38,8 @@ static void list_tables(undead_graph *graph, table_memory tables[TABLE_COUNT]) {
   tables[10] = (table_memory){(void **)&graph->tasks, UNDEAD_TASK_LIMIT * sizeof *graph->tasks};
   tables[11] = (table_memory){(void **)&graph->task_names, UNDEAD_TASK_NAME_LIMIT};
   tables[12] = (table_memory){(void **)&graph->stack_words, UNDEAD_STACK_WORDS * sizeof *graph->stack_words};
+  tables[14] = (table_memory){(void **)&graph->queues, UNDEAD_QUEUE_LIMIT * sizeof *graph->queues};
+  tables[13] = (table_memory){(void **)&graph->inner_words, UNDEAD_INNER_WORDS * sizeof *graph->inner_words};
 }
 
 undead_graph *undead_graph_open(int file, uint64_t start, bool shared) {
@@ -69,6 +71,7 @@ bool undead_graph_tables_open(undead_graph_tables *tables, undead_graph *graph) 
   *tables = (undead_graph_tables){.graph = graph};
   graph->type_count = graph->shape_count = graph->place_count = graph->root_count = graph->site_count = 0;
   graph->frame_count = graph->area_count = graph->slice_count = graph->stack_word_count = graph->holder_count = graph->task_count = 0;
+  graph->inner_word_count = graph->queue_count = 0;
   graph->task_name_bytes = 1;
   // There are none where backtraces are off.
   tables->site_of_bytes = (undead_backtrace_count() + 1ull) * sizeof *tables->site_of;

@@ -1,6 +1,6 @@
 // Tasks of a heap file: who their parents are, what they wait for, what they are called. Each is read from the task itself and from
 // records in the memory of tasks. Nothing is taken from a record that does not refer back: where a runtime keeps them elsewhere, the
-// answer is "not known".
+// answer is "not known". Labels of queues are read here, too.
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
 #include "scan/graph/graph_walk.h"
@@ -71,6 +71,22 @@ static void note_parent(const undead_graph_writer *writer, undead_graph_task *ta
   if (known) task->group = group;
 }
 
+// The memory of a task is a block of its own, or begins behind it in the same.
+static bool is_memory_of_task(const undead_graph_writer *writer, uintptr_t block) {
+  if (word_at(block) == writer->bodies->stale->slab_isa) return writer->bodies->stale->slab_isa;
+  const undead_layout *layout = undead_body_layout(writer->bodies, word_at(block));
+  return layout && layout->kind == UNDEAD_KIND_TASK;
+}
+
+void undead_graph_note_inner(undead_graph_writer *writer, uintptr_t address, uintptr_t block, uint64_t from) {
+  undead_graph *graph = writer->graph;
+  if (address == block || address & 7 || graph->inner_word_count == UNDEAD_INNER_WORDS || !is_memory_of_task(writer, block)) return;
+  const undead_layout *begins = undead_body_layout(writer->bodies, word_at(address));
+  if (!begins || begins->kind != UNDEAD_KIND_TASK || !is_in_heap(writer, address, ABI_TASK_GROUP + 8)) return;
+  if (!has_bit(address, ABI_TASK_IS_ASYNC_LET_BIT)) return;
+  graph->inner_words[graph->inner_word_count++] = (undead_graph_inner_word){from, address};
+}
+
 static void note(undead_graph_writer *writer, uintptr_t address, uint32_t type, int depth);
 
 static void note_children(undead_graph_writer *writer, uintptr_t task, uintptr_t child, int depth) {
@@ -139,6 +155,16 @@ void undead_graph_note_timer(undead_graph_writer *writer, uintptr_t block, size_
   if (target >= INT64_MAX || target > now + years || !target) return;
   graph->tasks[graph->task_count++] = (undead_graph_task){
     .address = block, .waits_for = target > now ? target - now : 0, .type = UINT32_MAX, .flags = UNDEAD_TASK_TIMER};
+}
+
+void undead_graph_note_queue(undead_graph_writer *writer, uintptr_t block, size_t size, uint32_t rank) {
+  const undead_bodies *bodies = writer->bodies;
+  undead_graph *graph = writer->graph;
+  if (!bodies->queue_label || size < bodies->queue_label + sizeof(uintptr_t) || graph->queue_count == UNDEAD_QUEUE_LIMIT) return;
+  uintptr_t type = word_at(block);
+  if (!type || (type != bodies->serial_queue && type != bodies->concurrent_queue)) return;
+  uint32_t label = add_name(writer, word_at(block + bodies->queue_label));
+  if (label) graph->queues[graph->queue_count++] = (undead_graph_queue){rank, label};
 }
 
 void undead_graph_note_task(undead_graph_writer *writer, uintptr_t task, uint32_t type) { note(writer, task, type, 0); }

@@ -18,7 +18,7 @@
 
 typedef struct {
   undead_graph_walk walk;
-  undead_graph lists;        // tasks, holders and areas of a part; the rest is that of all
+  undead_graph lists;        // tasks, words that name them, queues, holders and areas of a part; the rest is that of all
   undead_bodies bodies;
   undead_makers makers;
 } graph_member;
@@ -42,6 +42,8 @@ static bool open_member(graph_member *member, graph_team *team) {
                                  .salt = writer->graph->salt};
   member->lists.tasks = undead_map(UNDEAD_TASK_LIMIT * sizeof *member->lists.tasks);
   member->lists.holders = undead_map(UNDEAD_HOLDER_LIMIT * sizeof *member->lists.holders);
+  member->lists.inner_words = undead_map(UNDEAD_INNER_WORDS * sizeof *member->lists.inner_words);
+  member->lists.queues = undead_map(UNDEAD_QUEUE_LIMIT * sizeof *member->lists.queues);
   member->lists.areas = undead_map(UNDEAD_AREA_LIMIT * sizeof *member->lists.areas);
   // Caches are filled by each for itself.
   member->bodies = *writer->bodies;
@@ -54,13 +56,17 @@ static bool open_member(graph_member *member, graph_team *team) {
   own->graph = &member->lists;
   own->bodies = &member->bodies;
   own->tables = undead_graph_tables_of_member(&writer->tables, &member->lists);
-  return undead_stream_open(&own->stream, -1) && member->lists.tasks && member->lists.holders && member->lists.areas;
+  bool open = undead_stream_open(&own->stream, -1);
+  return open && member->lists.tasks && member->lists.inner_words && member->lists.queues && member->lists.holders
+    && member->lists.areas;
 }
 
 static void close_member(graph_member *member) {
   undead_graph *lists = &member->lists;
   if (lists->tasks) undead_unmap(lists->tasks, UNDEAD_TASK_LIMIT * sizeof *lists->tasks);
   if (lists->holders) undead_unmap(lists->holders, UNDEAD_HOLDER_LIMIT * sizeof *lists->holders);
+  if (lists->inner_words) undead_unmap(lists->inner_words, UNDEAD_INNER_WORDS * sizeof *lists->inner_words);
+  if (lists->queues) undead_unmap(lists->queues, UNDEAD_QUEUE_LIMIT * sizeof *lists->queues);
   if (lists->areas) undead_unmap(lists->areas, UNDEAD_AREA_LIMIT * sizeof *lists->areas);
   undead_stream_close(&member->walk.writer.stream);
   undead_graph_tables_close(&member->walk.writer.tables);
@@ -88,9 +94,15 @@ static void append_lists(graph_team *team, undead_graph *from) {
   uint32_t holders = room_for(from->holder_count, graph->holder_count, UNDEAD_HOLDER_LIMIT);
   memcpy(graph->holders + graph->holder_count, from->holders, holders * sizeof *from->holders);
   graph->holder_count += holders;
+  uint32_t words = room_for(from->inner_word_count, graph->inner_word_count, UNDEAD_INNER_WORDS);
+  memcpy(graph->inner_words + graph->inner_word_count, from->inner_words, words * sizeof *from->inner_words);
+  graph->inner_word_count += words;
+  uint32_t queues = room_for(from->queue_count, graph->queue_count, UNDEAD_QUEUE_LIMIT);
+  memcpy(graph->queues + graph->queue_count, from->queues, queues * sizeof *from->queues);
+  graph->queue_count += queues;
   append_areas(team, from);
   graph->edges += from->edges;
-  from->task_count = from->holder_count = from->area_count = 0;
+  from->task_count = from->inner_word_count = from->queue_count = from->holder_count = from->area_count = 0;
   from->edges = 0;
 }
 

@@ -22,7 +22,13 @@ void undead_graph_write(undead_graph *graph, undead_bodies *bodies, const undead
 // What the runtime's records say of a task, and of its `async let` tasks, which are no blocks (graph_tasks.c).
 void undead_graph_note_task(undead_graph_writer *writer, uintptr_t task, uint32_t type);
 
-// The same for a block that may be what a timer of libdispatch owns: when it fires.
+// A word named `address` in a block: listed if a task of `async let` begins there. `from`: of undead_graph_inner_word.
+void undead_graph_note_inner(undead_graph_writer *writer, uintptr_t address, uintptr_t block, uint64_t from);
+
+// Of a block that may be a queue, the next one to be written: its label.
+void undead_graph_note_queue(undead_graph_writer *writer, uintptr_t block, size_t size, uint32_t rank);
+
+// Of a block that may be what a timer of libdispatch owns: when it fires.
 void undead_graph_note_timer(undead_graph_writer *writer, uintptr_t block, size_t size);
 
 // The second stream (graph_roots.c).

@@ -195,9 +195,7 @@ static inline void scan_block(undead_marker *marker, uintptr_t block) {
 
 static void ask_for(undead_marker *marker, uintptr_t block) {
   marker->blocks_ahead[marker->block_end++ & (UNDEAD_BLOCK_RING - 1)] = block;
-  // The block's own chunk header is in the line before it.
-  __builtin_prefetch((const void *)(block - 16));
-  __builtin_prefetch((const void *)(block + 48));
+  undead_heap_ask_for_head(block);
 }
 
 // Until `limit` blocks are marked. Whether nothing is left to do.
@@ -213,6 +211,9 @@ static bool drain(undead_marker *marker, uint64_t limit) {
     } else if (marker->block_first == marker->block_end) {
       return true;
     }
+    uint32_t later = marker->block_first + UNDEAD_BLOCK_RING / 2;
+    if (marker->block_end - marker->block_first > UNDEAD_BLOCK_RING / 2)
+      undead_heap_ask_for_body(marker->heap, marker->blocks_ahead[later & (UNDEAD_BLOCK_RING - 1)]);
     scan_block(marker, marker->blocks_ahead[marker->block_first++ & (UNDEAD_BLOCK_RING - 1)]);
   }
   return false;

@@ -8,6 +8,7 @@
 #include "record/allocator.h"
 #include "runtime/abi.h"
 #include "scan/premises/premises_internal.h"
+#include "scan/suspects/suspects.h"
 #include "world/images.h"
 #include <malloc.h>
 #include <stdlib.h>
@@ -107,6 +108,12 @@ typedef struct {
   bool seen;
 } queue_probe;
 
+static bool has_label(uintptr_t queue, const char *label) {
+  uint32_t place = undead_queue_label_place(undead_module_of(undead_image_facts.dispatch_image.low));
+  uintptr_t text = place ? word_at(queue + place) : 0;
+  return !place || (text && undead_page_is_readable(text) && !strcmp((const char *)text, label));
+}
+
 static void see_queue(void *context) {
   queue_probe *probe = context;
   uintptr_t data = own_data();
@@ -115,10 +122,12 @@ static void see_queue(void *context) {
 
 // A queue of its own, on which nothing but this thread ever works.
 static void check_queue(undead_premises *premises, const dispatch_functions *functions) {
-  queue_probe probe = {.queue = ((uintptr_t (*)(const char *, void *))functions->new_queue)(NULL, NULL)};
+  const char *label = "undead";
+  queue_probe probe = {.queue = ((uintptr_t (*)(const char *, void *))functions->new_queue)(label, NULL)};
   if (!probe.queue) return;
   ((void (*)(uintptr_t, void *, void (*)(void *)))functions->sync)(probe.queue, &probe, see_queue);
   LEAKS(probe.seen, "the queue of a thread");
+  NAMES(has_label(probe.queue, label), "the label of a dispatch queue");
   ((void (*)(uintptr_t))functions->release)(probe.queue);
 }
 

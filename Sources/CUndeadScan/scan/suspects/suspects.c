@@ -30,6 +30,23 @@ static void find_users_of_descriptors(undead_bodies *bodies) {
   bodies->io_class = undead_symbol_address(module, "__OS_dispatch_io_vtable", NULL);
 }
 
+uint32_t undead_queue_label_place(const undead_module *dispatch) {
+  enum { LABEL = 1, LABEL_SIZE = 2 };   // behind the version
+  size_t size = 0;
+  uintptr_t offsets = undead_symbol_address(dispatch, "dispatch_queue_offsets", &size);
+  if (!offsets || size < (LABEL_SIZE + 1) * sizeof(uint16_t)) return 0;
+  const uint16_t *fields = (const uint16_t *)offsets;
+  return fields[LABEL_SIZE] == sizeof(uintptr_t) ? fields[LABEL] : 0;
+}
+
+static void find_queues(undead_bodies *bodies) {
+  const undead_module *module = undead_module_of(undead_image_facts.dispatch_image.low);
+  if (!module) return;
+  bodies->serial_queue = undead_symbol_address(module, "__OS_dispatch_queue_serial_vtable", NULL);
+  bodies->concurrent_queue = undead_symbol_address(module, "__OS_dispatch_queue_concurrent_vtable", NULL);
+  bodies->queue_label = undead_queue_label_place(module);
+}
+
 // The library of closures of C is one of its own, but where all of the toolchain is linked into the program.
 static void find_closures_of_c(undead_bodies *bodies) {
   const undead_module *dispatch = undead_module_of(undead_image_facts.dispatch_image.low);
@@ -45,6 +62,7 @@ bool undead_suspects_open(undead_suspects *suspects, undead_bodies *bodies, cons
   find_sources(suspects);
   find_closures_of_c(bodies);
   find_users_of_descriptors(bodies);
+  find_queues(bodies);
   suspects->tables = undead_map(MAX_TABLES * sizeof *suspects->tables);
   suspects->found = undead_map(MAX_FOUND * sizeof *suspects->found);
   suspects->links = undead_map(MAX_LINKS * sizeof *suspects->links);

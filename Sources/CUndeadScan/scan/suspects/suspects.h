@@ -1,5 +1,6 @@
 // Objects that are reachable only through something that fires or waits, and that hold that thing themselves.
 #pragma once
+#include "platform/maps/maps.h"
 #include "scan/view/collect.h"
 #include "scan/mark/mark.h"
 
@@ -31,6 +32,10 @@ typedef struct {
   undead_observer_link *links;
   uint32_t link_count;
 } undead_suspects;
+
+// Where in a queue the address of its label lies, as libdispatch says for debuggers (dispatch_queue_offsets in queue_private.h); 0 if it does
+// not. With the world running.
+uint32_t undead_queue_label_place(const undead_module *dispatch);
 
 // On the scanning thread, with the world running: finds the symbols. False without memory.
 bool undead_suspects_open(undead_suspects *suspects, undead_bodies *bodies, const undead_scan_options *options);
