@@ -13,6 +13,9 @@ extern "C" {
 // Asks `source` in every later check. Returns false if there are too many sources. Thread-safe.
 bool undead_add_facts_source(undead_facts_source source, void *context);
 
+// Whether the process ends, so that no later check asks.
+bool undead_facts_are_last(void);
+
 // An object that outlived its owner scope, and is alive: the source holds it while it reports it. If it can be reached, the
 // report shows on which path. As long as somebody refers to it weakly, no later object at its address is taken for it.
 typedef struct {

@@ -71,6 +71,7 @@ typedef struct {
   bool (*closure_knows_only_dead)(const void *context, char *type, size_t size);
   bool (*zombies_are_active)(void);
   bool (*zombie_report)(uint32_t kind, const void *object, const char *type, uintptr_t function);
+  bool (*facts_are_last)(void);
 } undead_instrument;
 
 // The instrument that is in charge of this process, or NULL: there is none, or one that knows no such version.

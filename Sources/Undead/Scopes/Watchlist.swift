@@ -40,7 +40,6 @@ final class Watchlist: Sendable {
     var open: [UInt64: String] = [:]
     /// The last name that was given.
     var lastNumber: UInt64 = 0
-    var isEnding = false
   }
 
   private static let remarkLimit = 1000
@@ -54,8 +53,6 @@ final class Watchlist: Sendable {
 
   private static let registered: Void = {
     _ = undead_add_facts_source({ facts, _ in facts.map(DetectionSession.process.watchlist.tell) }, nil)
-    // The check at the end of the process comes after this.
-    atexit { DetectionSession.process.watchlist.state.withLock { $0.isEnding = true } }
   }()
 
   /// Changes what later reports tell; they ask from the first time on.
@@ -145,7 +142,7 @@ final class Watchlist: Sendable {
       }
     }
     for remark in state.remarks { add(remark, to: facts) }
-    guard state.isEnding else { return }
+    guard undead_facts_are_last() else { return }
     for (_, name) in state.open.sorted(by: { $0.key < $1.key }) {
       add(
         Remark(

@@ -73,7 +73,6 @@ enum Diagnostics {
     let isWatched = Instrument.isWatching
     if isWatched {
       limits.set(Instrument.thresholds)
-      _ = exitCheck
     }
     let wanted = isWatched ? Mode.on : Mode.off
     let change = mode.compareExchange(expected: Mode.undecided, desired: wanted, ordering: .releasing)

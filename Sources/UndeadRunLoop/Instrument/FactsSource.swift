@@ -32,6 +32,7 @@ struct FactsSource {
 
   static func tell(_ facts: OpaquePointer) {
     guard let instrument = Instrument.functions else { return }
+    if instrument.facts_are_last(), Diagnostics.isOn { Diagnostics.check(atOnce: true) }
     var source = FactsSource(facts, instrument)
     source.tellLoops()
     source.tellTasks()

@@ -32,6 +32,7 @@ const undead_instrument *undead_instrument_table(uint32_t version) {
       .closure_knows_only_dead = undead_closure_knows_only_dead,
       .zombies_are_active = undead_zombies_are_active,
       .zombie_report = zombie_report,
+      .facts_are_last = undead_facts_are_last,
   };
   return version >= 1 && version <= UNDEAD_INSTRUMENT_VERSION ? &table : NULL;
 }

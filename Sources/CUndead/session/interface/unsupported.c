@@ -106,6 +106,7 @@ uint32_t undead_thread_backtrace(int32_t tid, uintptr_t *frames, uint32_t max) {
 
 // Facts, which nobody asks for
 
+bool undead_facts_are_last(void) { return false; }
 bool undead_add_facts_source(undead_facts_source source, void *context) { return (void)source, (void)context, false; }
 void undead_facts_add_watched(undead_facts *facts, const undead_watched_object *watched) { (void)facts, (void)watched; }
 void undead_facts_add_candidate(undead_facts *facts, const void *object, uintptr_t isa, const char *scope) {

@@ -1,5 +1,6 @@
 #include "session/sections/facts.h"
 #include "runtime/abi.h"
+#include "session/state/process.h"
 #include <string.h>
 
 #define SOURCE_LIMIT 16
@@ -24,6 +25,8 @@ bool undead_add_facts_source(undead_facts_source source, void *context) {
   __atomic_store_n(&sources[index].function, source, __ATOMIC_RELEASE);
   return true;
 }
+
+bool undead_facts_are_last(void) { return undead_exit_under_way(); }
 
 bool undead_facts_have_sources(void) { return __atomic_load_n(&source_count, __ATOMIC_ACQUIRE) > 0; }
 
