@@ -36,15 +36,30 @@ typedef struct {
   uint32_t blocks;
 } graph_team;
 
+typedef struct {
+  void **entries;
+  uint32_t *count, limit;
+  size_t size;
+} part_list;
+enum { AREAS, LIST_COUNT = 5 };
+
+// What a part has of its own. Areas are appended in their own way.
+static void name_lists(undead_graph *graph, part_list lists[LIST_COUNT]) {
+  lists[AREAS] = (part_list){(void **)&graph->areas, &graph->area_count, UNDEAD_AREA_LIMIT, sizeof *graph->areas};
+  lists[1] = (part_list){(void **)&graph->tasks, &graph->task_count, UNDEAD_TASK_LIMIT, sizeof *graph->tasks};
+  lists[2] = (part_list){(void **)&graph->holders, &graph->holder_count, UNDEAD_HOLDER_LIMIT, sizeof *graph->holders};
+  lists[3] = (part_list){(void **)&graph->queues, &graph->queue_count, UNDEAD_QUEUE_LIMIT, sizeof *graph->queues};
+  lists[4] = (part_list){(void **)&graph->inner_words, &graph->inner_word_count, UNDEAD_INNER_WORDS, sizeof *graph->inner_words};
+}
+
 static bool open_member(graph_member *member, graph_team *team) {
   undead_graph_writer *writer = team->writer;
   member->lists = (undead_graph){.timer_type = writer->graph->timer_type, .after_type = writer->graph->after_type,
                                  .salt = writer->graph->salt};
-  member->lists.tasks = undead_map(UNDEAD_TASK_LIMIT * sizeof *member->lists.tasks);
-  member->lists.holders = undead_map(UNDEAD_HOLDER_LIMIT * sizeof *member->lists.holders);
-  member->lists.inner_words = undead_map(UNDEAD_INNER_WORDS * sizeof *member->lists.inner_words);
-  member->lists.queues = undead_map(UNDEAD_QUEUE_LIMIT * sizeof *member->lists.queues);
-  member->lists.areas = undead_map(UNDEAD_AREA_LIMIT * sizeof *member->lists.areas);
+  part_list lists[LIST_COUNT];
+  bool open = true;
+  name_lists(&member->lists, lists);
+  for (int i = 0; i < LIST_COUNT; i++) open &= (*lists[i].entries = undead_map(lists[i].limit * lists[i].size)) != NULL;
   // Caches are filled by each for itself.
   member->bodies = *writer->bodies;
   if (member->bodies.makers) {
@@ -56,24 +71,18 @@ static bool open_member(graph_member *member, graph_team *team) {
   own->graph = &member->lists;
   own->bodies = &member->bodies;
   own->tables = undead_graph_tables_of_member(&writer->tables, &member->lists);
-  bool open = undead_stream_open(&own->stream, -1);
-  return open && member->lists.tasks && member->lists.inner_words && member->lists.queues && member->lists.holders
-    && member->lists.areas;
+  return undead_stream_open(&own->stream, -1) && open;
 }
 
 static void close_member(graph_member *member) {
-  undead_graph *lists = &member->lists;
-  if (lists->tasks) undead_unmap(lists->tasks, UNDEAD_TASK_LIMIT * sizeof *lists->tasks);
-  if (lists->holders) undead_unmap(lists->holders, UNDEAD_HOLDER_LIMIT * sizeof *lists->holders);
-  if (lists->inner_words) undead_unmap(lists->inner_words, UNDEAD_INNER_WORDS * sizeof *lists->inner_words);
-  if (lists->queues) undead_unmap(lists->queues, UNDEAD_QUEUE_LIMIT * sizeof *lists->queues);
-  if (lists->areas) undead_unmap(lists->areas, UNDEAD_AREA_LIMIT * sizeof *lists->areas);
+  part_list lists[LIST_COUNT];
+  name_lists(&member->lists, lists);
+  for (int i = 0; i < LIST_COUNT; i++)
+    if (*lists[i].entries) undead_unmap(*lists[i].entries, lists[i].limit * lists[i].size);
   undead_stream_close(&member->walk.writer.stream);
   undead_graph_tables_close(&member->walk.writer.tables);
   undead_graph_walk_close(&member->walk);
 }
-
-static uint32_t room_for(uint32_t count, uint32_t used, uint32_t limit) { return count < limit - used ? count : limit - used; }
 
 // One mapping may reach over the border of two parts.
 static void append_areas(graph_team *team, const undead_graph *from) {
@@ -88,21 +97,17 @@ static void append_areas(graph_team *team, const undead_graph *from) {
 
 static void append_lists(graph_team *team, undead_graph *from) {
   undead_graph *graph = team->writer->graph;
-  uint32_t tasks = room_for(from->task_count, graph->task_count, UNDEAD_TASK_LIMIT);
-  memcpy(graph->tasks + graph->task_count, from->tasks, tasks * sizeof *from->tasks);
-  graph->task_count += tasks;
-  uint32_t holders = room_for(from->holder_count, graph->holder_count, UNDEAD_HOLDER_LIMIT);
-  memcpy(graph->holders + graph->holder_count, from->holders, holders * sizeof *from->holders);
-  graph->holder_count += holders;
-  uint32_t words = room_for(from->inner_word_count, graph->inner_word_count, UNDEAD_INNER_WORDS);
-  memcpy(graph->inner_words + graph->inner_word_count, from->inner_words, words * sizeof *from->inner_words);
-  graph->inner_word_count += words;
-  uint32_t queues = room_for(from->queue_count, graph->queue_count, UNDEAD_QUEUE_LIMIT);
-  memcpy(graph->queues + graph->queue_count, from->queues, queues * sizeof *from->queues);
-  graph->queue_count += queues;
+  part_list to[LIST_COUNT], lists[LIST_COUNT];
   append_areas(team, from);
+  name_lists(graph, to);
+  name_lists(from, lists);
+  for (int i = 0; i < LIST_COUNT; i++) {
+    uint32_t room = to[i].limit - *to[i].count, count = *lists[i].count < room ? *lists[i].count : room;
+    if (i != AREAS) memcpy((char *)*to[i].entries + *to[i].count * to[i].size, *lists[i].entries, count * to[i].size);
+    if (i != AREAS) *to[i].count += count;
+    *lists[i].count = 0;
+  }
   graph->edges += from->edges;
-  from->task_count = from->inner_word_count = from->queue_count = from->holder_count = from->area_count = 0;
   from->edges = 0;
 }
 
