@@ -39,6 +39,9 @@ extension OutsidePackageTests {
       let timer = report.runLoops?["loops"]?.elements.first?["timers"]?.elements.first
       #expect(timer?["name"]?.text == "poll")
       #expect(report.leaks.isEmpty)
+      // Known when the program ends, so it is the last check that says so, once.
+      #expect(report.diagnostics.filter { $0.kind == "timerNeverScheduled" }.map { $0.details["timer"] } == ["forgotten"])
+      #expect(report.diagnostics.count { $0.kind == "scopeNeverClosed" } == (program == "TickerWatched" ? 1 : 0))
     }
 
     private func definitions(in program: String) async throws -> Set<Substring> {

@@ -2,6 +2,9 @@ import UndeadRunLoop
 
 final class Dial: Sendable {}
 
+/// A timer that nobody adds to a loop: what the check at the end says of it.
+private let forgotten = try? TrackedTimer(after: .seconds(1)) { _ in }
+
 /// Runs a loop with a timer named "poll" for a moment; the loop still holds the timer when this returns.
 ///
 /// - Returns: whether it fired.
@@ -10,6 +13,7 @@ public func tickForAMoment() throws -> Bool {
     if timer.firings == 3 { TrackedRunLoop.current.stop() }
   }
   timer.name = "poll"
+  forgotten?.name = "forgotten"
   try TrackedRunLoop.current.add(timer, forMode: .default)
   TrackedRunLoop.current.run(for: .seconds(60))
   return timer.firings >= 3

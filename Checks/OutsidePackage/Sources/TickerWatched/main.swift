@@ -3,5 +3,6 @@ import Ticker
 import Undead
 import UndeadRunLoop
 
+let screen = OwnerScope("left open")
 print("ticked", try tickForAMoment())
 print("loops told", try LeakDetector.checkForLeaks().runLoops != nil)
