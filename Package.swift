@@ -119,7 +119,9 @@ let package = Package(
       name: "UndeadProfile",
       dependencies: ["UndeadHeapFile", "UndeadReport", "UndeadSystem"]),
     // Processes that were not started under the tool: control of them, and copies of their memory.
-    .target(name: "CUndeadTrace", dependencies: ["CUndeadInterface"]),
+    .target(
+      name: "CUndeadTrace", dependencies: ["CUndeadInterface"],
+      cSettings: [.headerSearchPath("../CUndeadPlatform/include")]),
     .target(name: "UndeadAttach", dependencies: ["CUndeadTrace", "UndeadSystem"]),
     // Answers for whatever server the owner of a program has, and a socket of its own.
     .target(

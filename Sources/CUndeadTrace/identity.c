@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE
 #include "undead_identity.h"
+#include "platform/system/unread.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,12 +10,15 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Kernels before 5.1 and 5.3 have no such calls, and headers before them no numbers.
+// Kernels before 5.1, 5.3 and 5.6 have no such calls, and headers before them no numbers.
 #ifndef SYS_pidfd_send_signal
 #define SYS_pidfd_send_signal 424
 #endif
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
+#endif
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
 #endif
 
 // libc's functions change the rights of all threads, the system calls those of the calling one.
@@ -49,5 +53,20 @@ int undead_trace_process(pid_t pid) {
 
 int undead_trace_signal(int process, int signal) {
   return syscall(SYS_pidfd_send_signal, process, signal, NULL, 0) != 0 ? -errno : 0;
+}
+
+bool undead_trace_keeps_unread(int process, int file) {
+  int own = (int)syscall(SYS_pidfd_getfd, process, file, 0);
+  bool keeps = own >= 0 && (undead_is_pipe(own) || undead_is_local_socket(own));
+  if (own >= 0) close(own);
+  return keeps;
+}
+
+size_t undead_trace_unread(int process, int file, char *bytes, size_t room, bool *more) {
+  int own = (int)syscall(SYS_pidfd_getfd, process, file, 0);
+  *more = false;
+  size_t count = own < 0 ? 0 : undead_unread_bytes(own, bytes, room, more);
+  if (own >= 0) close(own);
+  return count;
 }
 #endif

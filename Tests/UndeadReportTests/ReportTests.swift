@@ -169,7 +169,7 @@ import UndeadSystem
           allocated  in App.new() at /app/main.swift:1
           advice     nothing refers to it, yet it was retained: memory that held it was deallocated or overwritten
                      without deinitialize(count:) (UnsafeMutablePointer), or Unmanaged.passRetained has no release(), or
-                     C code did not give it back (takeRetainedValue); if its address is in a pipe, or stored in other
+                     C code did not give it back (takeRetainedValue); if its address is in a file, or stored in other
                      bits, LeakDetector.markHeldOutside(_:) says so
 
           stack of the allocation:

@@ -73,7 +73,7 @@ import Testing
           with it    1 × App.Tail (1.0 KB)
           advice     nothing refers to it, yet it was retained: memory that held it was deallocated or overwritten
                      without deinitialize(count:) (UnsafeMutablePointer), or Unmanaged.passRetained has no release(), or
-                     C code did not give it back (takeRetainedValue); if its address is in a pipe, or stored in other
+                     C code did not give it back (takeRetainedValue); if its address is in a file, or stored in other
                      bits, LeakDetector.markHeldOutside(_:) says so
 
           stack of the allocation:
@@ -91,7 +91,7 @@ import Testing
           with it    1 × App.Left (32 bytes), 1 × App.Right (32 bytes)
           advice     nothing refers to it, yet it was retained: memory that held it was deallocated or overwritten
                      without deinitialize(count:) (UnsafeMutablePointer), or Unmanaged.passRetained has no release(), or
-                     C code did not give it back (takeRetainedValue); if its address is in a pipe, or stored in other
+                     C code did not give it back (takeRetainedValue); if its address is in a file, or stored in other
                      bits, LeakDetector.markHeldOutside(_:) says so
 
           stack of the allocation:

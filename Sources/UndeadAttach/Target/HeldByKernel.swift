@@ -2,11 +2,15 @@ import CUndeadTrace
 import UndeadSystem
 
 /// Words that the kernel holds for a program and gives back later, which may be the only references to objects: data of
-/// epoll, of timers, of signals that wait.
+/// epoll, of timers, of signals that wait, and what pipes and local sockets were given and nobody has read.
 struct HeldByKernel {
   private let pid: pid_t
   private let polls: Set<pid_t>
+  /// Pipes and local sockets, and who has them.
+  private let queues: [pid_t]
+  private let process: ProcessHandle?
   private var texts: [(label: String, text: [UInt8])] = []
+  private var unread: [UInt64] = []
   private var signals: [UInt64] = []
   private var isComplete: Bool
 
@@ -14,6 +18,8 @@ struct HeldByKernel {
   init(for pid: pid_t) {
     self.pid = pid
     (polls, isComplete) = Self.polls(of: pid)
+    process = ProcessHandle(of: pid)
+    queues = process.map(Self.queues) ?? []
   }
 
   /// Files of epoll; false if there is something whose words are unknown.
@@ -29,6 +35,14 @@ struct HeldByKernel {
     return (polls, true)
   }
 
+  /// Files of other kinds are not touched: to close even a copy of one may wait for a server.
+  private static func queues(of process: ProcessHandle) -> [pid_t] {
+    ProcFile.files(of: process.pid).filter { file in
+      let target = SymbolicLink.target("/proc/\(process.pid)/fd/\(file)") ?? ""
+      return (target.hasPrefix("pipe:") || target.hasPrefix("socket:")) && process.keepsUnread(file)
+    }
+  }
+
   /// While the program stands still.
   mutating func read(_ threads: [TracedThread]) {
     for file in polls {
@@ -40,8 +54,24 @@ struct HeldByKernel {
     }
     // Not there in kernels without them.
     if let text = WholeFile.read("/proc/\(pid)/timers") { texts.append(("/", text)) }
+    for file in queues { isComplete = addUnread(in: file) && isComplete }
     for (index, thread) in threads.enumerated() {
       isComplete = isComplete && add(thread, shared: false) && (index > 0 || add(thread, shared: true))
+    }
+  }
+
+  /// What a pipe has room for that nobody enlarged. The number is that of scan/roots/kernel_held.c, as what it does with the bytes.
+  private static let mostUnread = 64 << 10
+
+  private mutating func addUnread(in file: pid_t) -> Bool {
+    guard let process else { return true }
+    return withUnsafeTemporaryAllocation(byteCount: Self.mostUnread, alignment: 8) { bytes in
+      let (count, more) = process.unread(file, into: bytes)
+      for start in stride(from: 0, through: count - 8, by: 4) {
+        let word = bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+        if (word & 0x00FF_FFFF_FFFF_FFF8) >> 47 == 0 { unread.append(word) }
+      }
+      return !more
     }
   }
 
@@ -78,7 +108,7 @@ struct HeldByKernel {
       return nil
     }
     // What is no address of anything cannot be a reference.
-    return (signals + texts.flatMap { Self.numbers(behind: $0.label, in: $0.text) }).filter { $0 >= 4096 }
+    return (signals + unread + texts.flatMap { Self.numbers(behind: $0.label, in: $0.text) }).filter { $0 >= 4096 }
   }
 
   /// The hexadecimal number behind the first `label` of each line.

@@ -44,4 +44,15 @@ package final class ProcessHandle: Sendable {
     guard isRunning else { return ESRCH }
     return kill(pid, signal) == 0 ? nil : errno
   }
+
+  /// Whether a file of the process is a pipe or a local socket that may be looked into.
+  package func keepsUnread(_ file: Int32) -> Bool { descriptor >= 0 && undead_trace_keeps_unread(descriptor, file) }
+
+  /// Copies what waits to be read in such a file; `more`: there may be others. Kernels before 5.6, and some containers, let nobody
+  /// look: then it counts as empty.
+  package func unread(_ file: Int32, into bytes: UnsafeMutableRawBufferPointer) -> (count: Int, more: Bool) {
+    var more = false
+    let count = undead_trace_unread(descriptor, file, bytes.baseAddress, bytes.count, &more)
+    return (count, more)
+  }
 }

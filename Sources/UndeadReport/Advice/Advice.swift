@@ -127,7 +127,7 @@ enum Advice {
     guard facts.rootRole == .program || facts.rootRole == .toolchain else { return nil }
     return "nothing refers to it, yet it was retained: memory that held it was deallocated or overwritten without "
       + "deinitialize(count:) (UnsafeMutablePointer), or Unmanaged.passRetained has no release(), or C code did not give "
-      + "it back (takeRetainedValue); if its address is in a pipe, or stored in other bits, "
+      + "it back (takeRetainedValue); if its address is in a file, or stored in other bits, "
       + "LeakDetector.markHeldOutside(_:) says so"
   }
 

@@ -183,6 +183,28 @@ nonisolated(unsafe) private var handlerMayEnd: [Int32] = [0, 0]
     #expect(HeldByKernel.numbers(behind: "/", in: []) == [])
   }
 
+  @Test func wordsThatWaitToBeRead() throws {
+    var (pipe, pair): ([Int32], [Int32]) = ([0, 0], [0, 0])
+    try #require(Glibc.pipe(&pipe) == 0 && socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+    defer { for file in pipe + pair { close(file) } }
+    let maps = try #require(MemoryMap.own)
+    func found() -> Set<UInt64>? {
+      var held = HeldByKernel(for: getpid())
+      held.read([])
+      return held.words(in: maps).map(Set.init)
+    }
+    var bytes: [UInt32] = [1, 0x1234_5678, 0x7f00, 2]
+    write(pipe[1], &bytes, 16)
+    bytes[1] = 0x8765_4321
+    write(pair[0], &bytes, 16)
+    let both = try #require(found())
+    #expect(both.isSuperset(of: [0x7f00_1234_5678, 0x7f00_8765_4321]))
+    // They are still there, and looked at no longer when they are read.
+    #expect(read(pipe[0], &bytes, 16) == 16 && bytes[1] == 0x1234_5678)
+    #expect(read(pair[1], &bytes, 16) == 16 && bytes[1] == 0x8765_4321)
+    #expect(try #require(found()).isDisjoint(with: both))
+  }
+
   @Test func aRequestIsLaidOutAsTheLibraryReadsIt() {
     var request = ReplicaRequest()
     request.pid = 77

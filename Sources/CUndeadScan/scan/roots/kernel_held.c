@@ -4,6 +4,7 @@
 #include "platform/processor/processor.h"
 #include "platform/system/read_text.h"
 #include "platform/system/seccomp.h"
+#include "platform/system/unread.h"
 #include "world/descriptors.h"
 #include "world/given.h"
 #include "world/proc_ids.h"
@@ -17,16 +18,20 @@
 #include <sys/ptrace.h>
 
 #define MOST_WORDS (1u << 20)
+#define UNREAD_BYTES (64u << 10)   // what a pipe has room for that nobody enlarged
 
 typedef struct {
   uintptr_t *list;
+  char *unread;       // room for UNREAD_BYTES
   uint32_t count;
   int32_t process;
   bool unseen;        // there may be others
 } word_list;
 
 static void add(word_list *words, uintptr_t word) {
-  if (word >= 4096 && words->count < MOST_WORDS) words->list[words->count++] = word;
+  if (word < 4096) return;
+  if (words->count < MOST_WORDS) words->list[words->count++] = word;
+  else words->unseen = true;
 }
 
 // What stands in a line of a file of /proc: behind `label`, and behind `mark` after that, if it is not 0.
@@ -146,17 +151,30 @@ static bool is_ring(long descriptor) {
   return result != -EOPNOTSUPP && result != -EBADF && result != -ENOSYS && result != -EPERM;
 }
 
+static void add_unread(word_list *words, long descriptor) {
+  bool more;
+  size_t size = undead_unread_bytes(descriptor, words->unread, UNREAD_BYTES, &more);
+  words->unseen |= more;
+  // Records of a protocol have their own alignment.
+  for (size_t at = 0; at + sizeof(uintptr_t) <= size; at += 4) {
+    uintptr_t word;
+    memcpy(&word, words->unread + at, sizeof word);
+    if ((word & UNDEAD_REFERENCE_BITS) >> UNDEAD_ADDRESS_BITS == 0) add(words, word);
+  }
+}
+
 // In a process that has copies of all descriptors: a tenth of the time that it takes to ask for each. False if there is
 // no room for another one.
 static bool add_from_copies(void *context) {
   word_list *words = context;
   long event = undead_raw3(SYS_eventfd2, 0, 0, 0);
   uint32_t descriptors = event >= 0 ? own_descriptors() : 0;
-  // Where a filter says which system calls may be made, this one is not tried.
+  // Where a filter says which system calls may be made, those that few programs need are not tried.
   bool filtered = undead_seccomp_filters() > 0;
   for (uint32_t i = 0; i < descriptors; i++) {
     if (is_poll(i, event)) add_from_poll(words, i);
     else if (!filtered && is_ring(i)) add_from_ring(words, i);
+    else if (!filtered) add_unread(words, i);
   }
   if (filtered && has_rings()) add_from_links(words);
   return descriptors > 0;
@@ -210,14 +228,15 @@ static void add_from_signals(word_list *words, const undead_world *world) {
 static undead_interval given_words(word_list *words, bool *unseen) {
   const undead_given_world *given = undead_given();
   for (uint64_t i = 0; i < given->held_count; i++) add(words, given->held[i]);
-  *unseen = !given->held_known || has_rings() || words->count == MOST_WORDS;
+  *unseen = !given->held_known || has_rings() || words->unseen;
   return (undead_interval){(uintptr_t)words->list, (uintptr_t)(words->list + words->count)};
 }
 
 undead_interval undead_kernel_held_words(undead_copies *copies, const undead_world *world, bool *unseen) {
   word_list words = {.list = (uintptr_t *)undead_copies_room(copies, MOST_WORDS * sizeof(uintptr_t)),
                      .process = world->process};
-  if (!words.list) return (undead_interval){0, 0};
+  words.unread = (char *)undead_copies_room(copies, UNREAD_BYTES);
+  if (!words.list || !words.unread) return (undead_interval){0, 0};
   if (undead_given()) return given_words(&words, unseen);
   uint32_t none = words.count;
   if (!undead_descriptors_ask(add_from_copies, &words)) {

@@ -26,9 +26,9 @@ void undead_roots_push(undead_roots *roots, undead_root root);
 bool undead_roots_push_copy(undead_roots *roots, undead_interval run);
 void undead_root_add(undead_root_search *search, uintptr_t low, uintptr_t high, undead_root_kind kind, int32_t tid);
 
-// Words that only the kernel keeps for the program: the data of epoll registrations, buffers that io_uring has
-// and completions for which its ring had no room, the values of POSIX timers, those of signals that wait to be
-// delivered.
+// Words that only the kernel keeps for the program: the data of epoll registrations, buffers that io_uring has and
+// completions for which its ring had no room, what pipes and local sockets were given and nobody has read, the values of POSIX
+// timers, those of signals that wait to be delivered.
 
 // Lists them in room of `copies`; an empty interval if there are none, or they may not be read. `*unseen`: there may be
 // others that the kernel does not tell. World stopped.

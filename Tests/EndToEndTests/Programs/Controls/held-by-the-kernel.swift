@@ -66,7 +66,56 @@ let event = UnsafeMutableRawPointer.allocate(byteCount: 12, alignment: 8)
   }
 }
 
+// By bytes that nobody has read yet: in pipes and local sockets, among other bytes.
+// CASE held-by-unread-bytes
+// ARGS unread
+@inline(never) func send(to files: [Int32], recordOf size: Int) {
+  let record = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 8)
+  record.initializeMemory(as: UInt8.self, repeating: 7, count: size)
+  for file in files {
+    record.storeBytes(of: Unmanaged.passRetained(Node()), toByteOffset: size - 8, as: Unmanaged<Node>.self)
+    write(file, record, size)
+  }
+  record.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+  record.deallocate()
+}
+@inline(never) func sendPairs(_ type: __socket_type, _ count: Int) {
+  var ends: [Int32] = [0, 0]
+  socketpair(AF_UNIX, Int32(type.rawValue), 0, &ends)
+  send(to: Array(repeating: ends[0], count: count), recordOf: 8)
+}
+@inline(never) func sendAll() {
+  var ends: [Int32] = [0, 0]
+  pipe(&ends)
+  // Not all of it is there any more.
+  write(ends[1], "text", 4)
+  send(to: Array(repeating: ends[1], count: 500), recordOf: 20)
+  var taken = 0
+  read(ends[0], &taken, 8)
+  let name = "/tmp/held-by-unread-bytes-\(getpid())"
+  mkfifo(name, 0o600)
+  send(to: [open(name, O_RDWR)], recordOf: 8)
+  unlink(name)
+  sendPairs(SOCK_STREAM, 100)
+  sendPairs(SOCK_SEQPACKET, 1)
+}
+
+// By datagrams: only the first of those that wait can be looked at.
+// CASE held-by-datagrams
+// ARGS datagrams
+// EXPECT note several waiting datagrams
+@inline(never) func sendDatagrams() {
+  sendPairs(SOCK_DGRAM, 3)
+  sendPairs(SOCK_SEQPACKET, 3)
+}
+
 switch CommandLine.arguments[1] {
+case "unread":
+  sendAll()
+  print("sent")
+case "datagrams":
+  sendDatagrams()
+  print("sent")
 case "limit":
   let count = registerAll()
   print(count > 90 ? "registered" : "only \(count)")
