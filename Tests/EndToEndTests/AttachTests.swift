@@ -109,7 +109,7 @@ import UndeadTestSupport
       """
       start ./app
       # 70: on a busy machine too few counts were taken in that time.
-      for time in 4s 8s 16s 32s; do
+      for time in 4s 16s 64s 160s; do
         rule="--fail-on-growth App.Session"
         $tool watch --every 100ms --for $time $rule --heap watched.heap --output growth.txt $program & look=$!
         while kill -0 $look 2> /dev/null; do ask grow > /dev/null; sleep 0.1; done
