@@ -7,9 +7,8 @@ import UndeadTestSupport
 /// Where the memory of real programs is, by the look at a process that was not recorded; malloc itself says what is true.
 @Suite struct VerdictTests {
   private static let forms = [
-    "leak cycles", "leak raw", "retained objects", "retained buffers", "retained threads", "pinned objects",
-    "pinned strings",
-    "pinned buffers", "pinned threads", "nothing table", "nothing large",
+    "leak cycles", "leak raw", "leak dropped", "retained objects", "retained buffers", "retained threads",
+    "pinned objects", "pinned strings", "pinned buffers", "pinned threads", "nothing table", "nothing large",
   ]
 
   private enum Build: CaseIterable { case optimised }
@@ -43,6 +42,9 @@ import UndeadTestSupport
       let difference = abs(verdict.trimmableBytes! - given)
       #expect(difference <= max(2 << 20, given / 20), "\(form): \(verdict.trimmableBytes!) foretold, \(given) given")
       #expect(report.memory.reduce(0) { $0 + $1.residentBytes } == report.summary.residentBytes)
+      if form == "leak dropped" {
+        #expect(report.findings.contains { $0.kind == .lostMemory && $0.advice.contains("resume each continuation") })
+      }
       guard verdict.kind == .pinned else { continue }
       let explained = verdict.pinnedBy.reduce(0) { $0 + $1.pinnedBytes }
       #expect(explained >= verdict.pinnedBytes! * 9 / 10, "\(form): \(verdict.pinnedBy)")

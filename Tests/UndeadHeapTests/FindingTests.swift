@@ -455,6 +455,13 @@ import UndeadReport
     heap.global("App.cache", holds: heap.object("App.Cache", size: 1 << 20))
     for _ in 0..<100 { _ = heap.foreign(size: 1 << 12, reached: false, at: [.system("swift_reportError")]) }
     #expect(try texts(heap) == ["lostMemory 100 409600 C memory"])
+    let messages = "messages about dropped continuations"
+    for _ in 0..<100 {
+      _ = heap.object(messages, size: 1 << 13, kind: .other, isOfProgram: false, reached: false)
+    }
+    #expect(try texts(heap) == ["lostMemory 100 819200 \(messages)", "lostMemory 100 409600 C memory"])
+    let told = try findings(heap).map(\.advice)
+    #expect(told[0].contains("resume each continuation") && !told[1].contains("continuation"))
   }
 
   /// A queue refers to the first and the last block that wait, and each to the next.

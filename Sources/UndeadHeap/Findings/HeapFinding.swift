@@ -135,10 +135,13 @@ extension HeapFinding {
       let functions = allocation.frames.map {
         String($0.symbol.split(separator: "::").last?.prefix { $0 != "(" } ?? "")
       }
-      let known = draft.kind == .lostMemory ? KnownLeaks.reason(ofOwnBlocksMadeIn: functions) : nil
+      let type = draft.type ?? heap.typeName(draft.block)
+      let isOfMessages = type == KnownLeaks.messages
+      let reason = isOfMessages ? KnownLeaks.reasonForMessages : KnownLeaks.reason(ofOwnBlocksMadeIn: functions)
+      let known = draft.kind == .lostMemory ? reason : nil
       return HeapFinding(
         kind: draft.kind, title: draft.title, objects: draft.objects, bytes: Int(clamping: draft.bytes),
-        usedBytes: draft.usedBytes.map { Int(clamping: $0) }, type: draft.type ?? heap.typeName(draft.block),
+        usedBytes: draft.usedBytes.map { Int(clamping: $0) }, type: type,
         container: draft.container.map { Container(type: $0.type, field: $0.field) }, retainPath: path,
         allocation: allocation,
         suspended: draft.suspended == Snapshot.none ? nil : symbols.backtrace(draft.suspended),

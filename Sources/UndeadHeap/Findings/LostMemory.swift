@@ -1,25 +1,30 @@
 import UndeadReport
 
-/// Memory that nothing leads to and that is no object of the program, by the function that allocated it. What leaked objects and
+/// Memory that nothing leads to and that is no object of the program, by the function that allocated it and by its kind. What leaked objects and
 /// tasks lead to is lost with them: `undead leaks` shows it there.
 enum LostMemory {
   static func drafts(_ heap: LoadedHeap) -> [HeapFindingDraft] {
     let graph = heap.graph
-    var tally = PlaceTally<Snapshot.Index>()
+    var tally = PlaceTally<Place>()
     var lost: UInt64 = 0
     let isOfLeak = blocksOfLeaks(heap)
     for block in 0..<graph.count where !heap.ownership.reached[block] && !isOfLeak(block) {
       lost &+= graph.size(block)
-      tally.add(graph.stack(block), block, bytes: graph.size(block))
+      tally.add(Place(stack: graph.stack(block), group: heap.group(block)), block, bytes: graph.size(block))
     }
     let live = heap.file.shapes.isEmpty ? 0 : heap.dominators.retained[heap.dominators.nodes.top]
     guard lost >= leastBytes, lost >= 1 << 20 || lost >= live / 20 else { return [] }
-    return tally.entries.filter { $0.value.bytes >= lost / 10 }.map { stack, entry in
+    return tally.entries.filter { $0.value.bytes >= lost / 10 }.map { _, entry in
       HeapFindingDraft(
         kind: .lostMemory, title: "memory is lost: nothing leads to it", objects: entry.objects, bytes: entry.bytes,
         block: entry.block,
         advice: "the function that allocated it, or what that gave it to, does not free it")
     }
+  }
+
+  private struct Place: Hashable {
+    var stack: Snapshot.Index
+    var group: Int
   }
 
   /// Whether a block is an object or a task that nothing leads to, or one of these leads to it.

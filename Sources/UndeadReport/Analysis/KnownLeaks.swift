@@ -47,14 +47,18 @@ package enum KnownLeaks {
     "the compiler does not release every closure of asynchronous top-level code in debug builds; "
     + "it holds no object of the program"
 
+  /// What blocks are called by their contents that the runtime loses for ``reasonForMessages``.
+  package static let messages = "messages about dropped continuations"
+  package static let reasonForMessages =
+    "for each continuation that is dropped, Swift's runtime keeps a copy of all its messages so far: "
+    + "resume each continuation exactly once"
+
   /// Why the toolchain's functions lose memory of their own; nil if that is not known.
   ///
   /// - Parameter symbols: the functions, innermost first, as the linker knows them.
   package static func reason(ofOwnBlocksMadeIn symbols: [String]) -> String? {
     if symbols.contains("swift_reportError"), symbols.contains(where: { $0.contains("ContinuationCanary") }) {
-      return
-        "for each continuation that is dropped, Swift's runtime keeps a copy of all its messages so far: "
-        + "resume each continuation exactly once"
+      return reasonForMessages
     }
     if symbols.contains(where: { $0.contains("readBytesFromFile") }) {
       return

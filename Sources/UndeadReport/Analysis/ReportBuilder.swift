@@ -203,11 +203,18 @@ extension LeakReport {
       let most = Quantity.bytes(Int(clamping: snapshot.counter("unreachableOwnMost")))
       let site = (snapshot.metadata("unreachableOwnSite") ?? "").split(separator: " ").map(String.init)
       let names = site.map(Demangler.readable).map(SymbolText.short).joined(separator: ", called by ")
+      let reason = KnownLeaks.reason(ofOwnBlocksMadeIn: site) ?? Self.reason(ofOwnBlocksOf: snapshot)
       summary.notes.append(
         "not listed: \(blocks) of the toolchain's own functions (\(Quantity.bytes(Int(clamping: bytes))))"
           + (names.isEmpty ? "" : ", most of it (\(most)) made in \(names)")
-          + (KnownLeaks.reason(ofOwnBlocksMadeIn: site).map { ": \($0)" } ?? ""))
+          + (reason.map { ": \($0)" } ?? ""))
     }
+  }
+
+  /// By what stands in them: nobody recorded where they were made.
+  private static func reason(ofOwnBlocksOf snapshot: Snapshot) -> String? {
+    let messages = snapshot.counter("unreachableMessages")
+    return messages > snapshot.counter("unreachableOwnBytes") / 2 ? KnownLeaks.reasonForMessages : nil
   }
 
   private static let leastOwnBytes: UInt64 = 1 << 16

@@ -136,6 +136,7 @@ static void collect_counters(undead_process_facts *facts, const undead_scan_resu
   add_counter(facts, "unreachableOwnBlocks", result->unreachable_own_blocks);
   add_counter(facts, "unreachableOwnBytes", result->unreachable_own_bytes);
   add_counter(facts, "unreachableOwnMost", result->unreachable_own_most);
+  add_counter(facts, "unreachableMessages", result->unreachable_messages);
   if (result->unreachable_own_site[0]) add_meta(facts, "unreachableOwnSite", result->unreachable_own_site);
   add_counter(facts, "droppedBacktraces", undead_backtrace_dropped());
   add_counter(facts, "droppedNodes", result->dropped_nodes);

@@ -132,6 +132,7 @@ typedef struct {
   uint64_t unreachable_c_blocks, unreachable_c_bytes;   // counted, not listed as leaks
   // Of the toolchain's own functions, which are not listed either, and the functions that made the most of it, innermost first.
   uint64_t unreachable_own_blocks, unreachable_own_bytes, unreachable_own_most;
+  uint64_t unreachable_messages;   // bytes of these that are messages about dropped continuations
   char unreachable_own_site[256];
   uint64_t dropped_nodes;       // findings beyond the node limit
   uint64_t pause_nanoseconds;   // how long the program's threads stood still

@@ -2,6 +2,10 @@
 #pragma once
 #include "runtime/descriptors.h"
 
+// What the runtime keeps of its messages about dropped continuations, all of them in each block (stdlib/public/Concurrency,
+// CheckedContinuation.swift: "SWIFT TASK CONTINUATION MISUSE: ..."), begins so: "SWIFT TA". Other words only cost the name.
+#define UNDEAD_MISUSE_MESSAGE 0x4154205446495753ull
+
 typedef struct {
   uint32_t offset;       // in the value (of a class: in the instance)
   uint32_t size;         // bytes, without padding

@@ -70,6 +70,10 @@ bool undead_add_foreign_name(undead_text *text, const undead_node *node) {
     undead_text_add(text, "async frames");
     return true;
   }
+  if (node->isa == UNDEAD_MISUSE_MESSAGE) {
+    undead_text_add(text, "messages about dropped continuations");
+    return true;
+  }
   if (add_dispatch_name(text, node->isa)) return true;
   if (!undead_is_block(node)) return false;
   undead_text_add(text, "C block");

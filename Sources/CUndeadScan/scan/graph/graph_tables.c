@@ -162,9 +162,11 @@ static uint64_t key_of(undead_bodies *bodies, uintptr_t block, size_t size, unde
   return word_at(block + ABI_CF_INFO) >> ABI_CF_TYPE_SHIFT & ABI_CF_TYPE_MASK;
 }
 
-// Objects of C++ and libdispatch begin with the address of something in an image, and so do slabs of task memory.
+// Objects of C++ and libdispatch begin with the address of something in an image, and so do slabs of task memory. The runtime's
+// messages are worth a name, as they may be most of a heap.
 static bool begins_with_type(undead_bodies *bodies, uintptr_t word) {
   if (word == bodies->stale->slab_isa) return word != 0;
+  if (word == UNDEAD_MISUSE_MESSAGE) return true;
   if (word & 7 || word < 4096 || word >> UNDEAD_ADDRESS_BITS || undead_heap_may_hold(bodies->heap, word)) return false;
   return undead_module_of(word) != NULL && !undead_is_executable(word);
 }

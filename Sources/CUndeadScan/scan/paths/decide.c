@@ -210,6 +210,7 @@ static void count_block(undead_scan_result *result, const undead_node *node, own
   slot->bytes += node->size;
   *(of_c ? &result->unreachable_c_blocks : &result->unreachable_own_blocks) += 1;
   *(of_c ? &result->unreachable_c_bytes : &result->unreachable_own_bytes) += node->size;
+  if (!of_c && node->isa == UNDEAD_MISUSE_MESSAGE) result->unreachable_messages += node->size;
 }
 
 // The names of the functions that made the most of the toolchain's own, without those of the C library.

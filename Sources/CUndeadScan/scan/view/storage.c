@@ -54,6 +54,7 @@ void undead_storage_clear(undead_storage *storage, const undead_scan_options *op
   result->live_blocks = result->live_bytes = result->dropped_nodes = storage->edges_lost = 0;
   result->unreachable_c_blocks = result->unreachable_c_bytes = 0;
   result->unreachable_own_blocks = result->unreachable_own_bytes = result->unreachable_own_most = 0;
+  result->unreachable_messages = 0;
   result->unreachable_own_site[0] = 0;
   result->error = 0;
   result->message[0] = 0;

@@ -36,6 +36,18 @@ func burst(_ count: Int, share: Int) {
   pthread_mutex_unlock(&mutex)
 }
 
+/// Drops continuations: the runtime keeps a copy of all its messages for each.
+func drop(_ count: Int) {
+  let done = DispatchSemaphore(value: 0)
+  Task.detached {
+    await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+      for _ in 0..<count { _ = CheckedContinuation(continuation: continuation) }
+      done.signal()
+    }
+  }
+  done.wait()
+}
+
 /// Runs the work on so many threads, which then wait until the process ends.
 func onThreads(_ count: Int, _ work: @escaping @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?) {
   ended = 0
@@ -199,6 +211,7 @@ func work() {
     for _ in 0..<20_000 {
       UnsafeMutableRawPointer.allocate(byteCount: 1000, alignment: 8).storeBytes(of: 1, as: Int.self)
     }
+  case ("leak", "dropped"): drop(500)
   case ("retained", "objects"):
     burst(400_000, share: 0)
     burst(1000, share: 1)
