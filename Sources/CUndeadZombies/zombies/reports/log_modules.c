@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/reports/log_modules.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -84,4 +82,3 @@ size_t undead_modules_list_write(undead_module_list *list, char *start, size_t r
   errno = saved;
   return writer.at ? (size_t)(writer.at - start) : 0;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/reports/report.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -189,4 +187,3 @@ void undead_zombies_wait(uint32_t milliseconds) {
 }
 
 void undead_zombie_finding_drop(undead_zombie_finding *made) { undead_unmap(made, sizeof *made); }
-#endif
