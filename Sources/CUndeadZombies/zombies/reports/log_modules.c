@@ -2,7 +2,6 @@
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
-#include "platform/memory/page.h"
 #include "platform/maps/segments.h"
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,6 @@
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "record/gate.h"
-#include "record/mode.h"
 #include "runtime/abi.h"
 #include "unwind/backtrace.h"
 #include "unwind/settings.h"
