@@ -236,11 +236,6 @@ extension HeapFile {
     package var edge: UInt64
     /// Index of STACKS: the frame with the word, and those around it.
     package var frames: Snapshot.Index
-
-    package init(edge: UInt64, frames: Snapshot.Index) {
-      self.edge = edge
-      self.frames = frames
-    }
   }
 
   /// A word that names a task of `async let`, which lies in the memory of another task.
@@ -251,11 +246,6 @@ extension HeapFile {
     package var task: UInt64
 
     package static let ofRoot: UInt64 = 1 << 63
-
-    package init(from: UInt64, task: UInt64) {
-      self.from = from
-      self.task = task
-    }
   }
 
   /// A field that has the number of what may be an open file.

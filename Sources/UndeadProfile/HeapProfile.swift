@@ -54,7 +54,7 @@ package enum HeapProfile {
     var named = Set<String>()
     for frame in symbols.frames.values.joined() where frame.file != nil { named.insert(frame.module) }
     builder.add(
-      sites.modules, symbolized: Set(sites.modules.map(\.path).filter { named.contains(ReportText.fileName($0)) }))
+      sites.modules, symbolized: Set(sites.modules.map(\.path).filter { named.contains(SymbolText.fileName($0)) }))
     for (name, text) in options.labels.sorted(by: { $0.key < $1.key }) { builder.comment("\(name)=\(text)") }
     return builder
   }

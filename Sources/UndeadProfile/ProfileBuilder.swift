@@ -91,7 +91,7 @@ struct ProfileBuilder {
   }
 
   private mutating func function(_ frame: Frame) -> UInt64 {
-    let key = FunctionKey(name: ReportText.function(frame), file: frame.file ?? "")
+    let key = FunctionKey(name: StackText.function(frame), file: frame.file ?? "")
     if let known = functions[key] { return known }
     let function = Profile.Function(
       id: UInt64(profile.functions.count + 1), name: string(key.name), systemName: string(frame.symbol),

@@ -28,7 +28,7 @@ package enum ReportProfile {
   ) {
     let locations = allocation.frames.map { builder.location(of: $0) }
     var labels: ProfileBuilder.Labels = ["type": type ?? "object", "kind": kind, "signature": signature]
-    if let module = ReportText.site(allocation)?.module, !module.isEmpty { labels["module"] = module }
+    if let module = allocation.site?.module, !module.isEmpty { labels["module"] = module }
     builder.add(locations, labels, count: Int64(count), bytes: Int64(bytes))
   }
 }

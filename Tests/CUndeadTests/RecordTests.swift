@@ -2,29 +2,17 @@ import Testing
 import UndeadTestSupport
 
 @Suite(.timeLimit(.minutes(20))) struct RecordTests {
-  @Test(arguments: Recorder.levels)
-  func theAllocatorBehavesAsBeforeAndEveryLiveBlockIsKnown(optimization: String) throws {
-    let program = try Recorder.linkProgram("record/semantics.c", optimization: optimization)
+  /// What each shows is said at its start.
+  @Test(arguments: ["semantics", "storm", "ways", "claims", "jumps", "endings"], Recorder.levels)
+  func aProgramThatKnowsItsBlocks(name: String, optimization: String) throws {
+    let program = try Recorder.linkProgram("record/\(name).c", optimization: optimization)
     try Recorder.run(program, []).expectSuccess()
   }
 
-  @Test(arguments: Recorder.levels)
-  func threadsAndForkedChildrenAllocateAtTheSameTime(optimization: String) throws {
-    let program = try Recorder.linkProgram("record/storm.c", optimization: optimization)
-    try Recorder.run(program, []).expectSuccess()
-  }
-
-  /// What is not asked at each allocation any more: modes, scopes, filters, what a child of a fork did not inherit.
-  @Test(arguments: Recorder.levels)
-  func hooksTakeTheShortWayWhereThatIsEnough(optimization: String) throws {
-    let program = try Recorder.linkProgram("record/ways.c", optimization: optimization)
-    try Recorder.run(program, []).expectSuccess()
-  }
-
-  /// What a check called a leak and the program frees is found out; other blocks are freed as before when there is nothing to look for.
-  @Test(arguments: Recorder.levels)
-  func blocksThatChecksCalledLeaksAreLookedForAmongThoseThatAreFreed(optimization: String) throws {
-    let program = try Recorder.linkProgram("record/claims.c", optimization: optimization)
+  /// What they cost: the instrument is optimised in every build.
+  @Test(arguments: ["stacks", "threads"])
+  func littleStackAndMemoryIsNeeded(name: String) throws {
+    let program = try Recorder.linkProgram("record/\(name).c", optimization: "-O2")
     try Recorder.run(program, []).expectSuccess()
   }
 
@@ -58,19 +46,6 @@ import UndeadTestSupport
     #expect(compared.errors.contains(", 0 differ"), "\(compared.errors)")
   }
 
-  /// Also where a function of the program stands at the place of the hook that was left.
-  @Test(arguments: Recorder.levels)
-  func signalHandlersMayJumpOutOfTheAllocator(optimization: String) throws {
-    let program = try Recorder.linkProgram("record/jumps.c", optimization: optimization)
-    try Recorder.run(program, []).expectSuccess()
-  }
-
-  @Test(arguments: Recorder.levels)
-  func threadsMayEndAndForkInTheMiddleOfTheAllocator(optimization: String) throws {
-    let program = try Recorder.linkProgram("record/endings.c", optimization: optimization)
-    try Recorder.run(program, []).expectSuccess()
-  }
-
   /// Blocks, what of them is sampled with which chance, what is thrown away, estimates.
   @Test(arguments: Recorder.levels)
   func aSampleIsBoundedAndUnbiased(optimization: String) throws {
@@ -85,17 +60,6 @@ import UndeadTestSupport
     let program = try Recorder.linkProgram("record/\(name).c", optimization: "-O2")
     let settings = ["UNDEAD_SAMPLE": "256", "UNDEAD_STORE_BYTES": "64KiB"]
     try Recorder.run(program, [], environment: settings).expectSuccess()
-  }
-
-  /// The instrument is optimised in every build.
-  @Test func allocationsNeedLittleStack() throws {
-    let program = try Recorder.linkProgram("record/stacks.c", optimization: "-O2")
-    try Recorder.run(program, []).expectSuccess()
-  }
-
-  @Test func thousandsOfThreadsAreRecordedAtABoundedCost() throws {
-    let program = try Recorder.linkProgram("record/threads.c", optimization: "-O2")
-    try Recorder.run(program, []).expectSuccess()
   }
 
   @Test func nothingIsRecordedWhereItIsSwitchedOff() throws {

@@ -28,7 +28,6 @@ struct IntSource: Source {
   var item: Item
 }
 struct Wrapped<Value> { var value: Value }
-struct WeakWrapped<Object: AnyObject> { weak var object: Object? }
 struct ItemKey: Hashable {
   var item: Item
   static func == (left: ItemKey, right: ItemKey) -> Bool { left.item === right.item }

@@ -134,29 +134,11 @@ import UndeadTestSupport
     try Recorder.run(program, []).expectSuccess()
   }
 
-  @Test(arguments: Recorder.levels)
-  func stacksThatComeAgainAreToldFromThoseThatDifferFarOut(optimization: String) throws {
-    let program = try Recorder.linkProgram("unwind/memo.c", optimization: optimization)
-    try Recorder.run(program, []).expectSuccess()
-  }
-
-  /// Contexts, alternate signal stacks and stacks made by hand, whose memory goes away and comes again.
-  @Test(arguments: Recorder.levels)
-  func stacksThatAreNotTheThreadsOwn(optimization: String) throws {
-    let program = try Recorder.linkProgram("unwind/other_stacks.c", optimization: optimization)
-    try Recorder.run(program, []).expectSuccess()
-  }
-
-  /// Each word that led to such a stack is changed, and each page of it taken away.
-  @Test(arguments: Recorder.levels)
-  func stacksThatTheChainCannotFollow(optimization: String) throws {
-    let program = try Recorder.linkProgram("unwind/walked.c", optimization: optimization)
-    try Recorder.run(program, []).expectSuccess()
-  }
-
-  @Test(arguments: Recorder.levels)
-  func capturesInASignalHandlerDoNotDisturbTheInterruptedOne(optimization: String) throws {
-    let program = try Recorder.linkProgram("unwind/nested.c", optimization: optimization)
+  /// Stacks that come again, and those that differ from them far out or in one word; contexts, alternate signal stacks and stacks made
+  /// by hand, whose memory goes away and comes again; captures in a signal handler, which do not disturb the interrupted one.
+  @Test(arguments: ["memo", "other_stacks", "walked"], Recorder.levels)
+  func capturesAreWhatAWalkFinds(name: String, optimization: String) throws {
+    let program = try Recorder.linkProgram("unwind/\(name).c", optimization: optimization)
     try Recorder.run(program, []).expectSuccess()
   }
 }

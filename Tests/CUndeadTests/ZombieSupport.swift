@@ -113,21 +113,10 @@ enum ZombieProgram {
       signal: outcome.signalled ? outcome.status : nil, logs: logs)
   }
 
-  private static let programs = Dictionary(
-    uniqueKeysWithValues: Build.allCases.map { build in (build, Program(build)) })
-
-  private static func executable(_ build: Build) throws -> String { try programs[build]!.path() }
+  private static let programs = Dictionary(uniqueKeysWithValues: Build.allCases.map { ($0, Once()) })
 
   /// Compiled when it is first needed.
-  private final class Program: Sendable {
-    let build: Build
-    private let compiled: Once
-    init(_ build: Build) {
-      self.build = build
-      compiled = Once()
-    }
-    func path() throws -> String { try compiled.get { try ZombieProgram.compile(build) } }
-  }
+  private static func executable(_ build: Build) throws -> String { try programs[build]!.get { try compile(build) } }
 
   private static func compile(_ build: Build) throws -> String {
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Programs").path

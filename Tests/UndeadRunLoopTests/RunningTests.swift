@@ -170,20 +170,7 @@ import Testing
 }
 
 /// Runs `body` on a thread of its own and waits until that has ended.
-func runThread(_ body: @escaping @Sendable () -> Void) {
-  final class Box: Sendable {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-  }
-  var thread = pthread_t()
-  pthread_create(
-    &thread, nil,
-    { @Sendable argument in
-      if let argument { Unmanaged<Box>.fromOpaque(argument).takeRetainedValue().body() }
-      return nil
-    }, Unmanaged.passRetained(Box(body)).toOpaque())
-  pthread_join(thread, nil)
-}
+func runThread(_ body: @escaping @Sendable () -> Void) { pthread_join(newThread(body), nil) }
 
 /// Gives other threads time while a test polls for a condition.
 func pause(milliseconds: Int) { usleep(UInt32(milliseconds) * 1000) }

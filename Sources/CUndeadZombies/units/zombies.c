@@ -1,1 +1,4 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "zombies/zombies.c"
+#endif

@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "zombies/catch/caught_copy_x86_64.c"
 #include "zombies/catch/stubs_x86_64.c"
 #include "zombies/catch/unowned_field.c"
@@ -6,3 +8,4 @@
 #include "zombies/catch/escape.c"
 #include "zombies/catch/fault.c"
 #include "zombies/catch/pool_fault.c"
+#endif

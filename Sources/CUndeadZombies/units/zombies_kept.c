@@ -1,3 +1,5 @@
+#include "undead_supported.h"
+#if UNDEAD_SUPPORTED
 #include "zombies/kept/closed_pages.c"
 #include "zombies/kept/chosen.c"
 #include "zombies/kept/death.c"
@@ -7,3 +9,4 @@
 #include "zombies/kept/quarantine.c"
 #include "zombies/kept/quarantine_find.c"
 #include "zombies/kept/ring.c"
+#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/zombies.h"
 #include "platform/memory/own_data.h"
 #include "platform/system/control_group.h"
@@ -115,10 +113,6 @@ static bool start_sampled_locked(const undead_zombie_options *options) {
 }
 
 static bool start_locked(const undead_zombie_options *options) {
-#if !defined(__x86_64__)
-  reason = "zombies are only known on x86-64";
-  return false;
-#endif
   if (undead_zombies.active ? undead_zombies.sample : options->sample) return start_sampled_locked(options);
   if (!undead_zombies.active) {
     if (undead_record_mode == UNDEAD_RECORD_SAMPLED) {
@@ -319,4 +313,3 @@ void undead_zombies_trap(void) {
   undead_zombies.dying = true;
   __builtin_trap();
 }
-#endif

@@ -7,7 +7,7 @@ package enum MergedReportText {
   package static func render(_ merged: MergedReport, options: TextOptions = TextOptions()) -> String {
     var lines: [TextLine] = [TextStyle.heading.apply(heading(merged)), ""]
     let rows = merged.groups.filter { $0.list != .knownLeaks }
-    if !rows.isEmpty { lines += table(rows.prefix(options.top), merged, options) }
+    if !rows.isEmpty { lines += table(rows.prefix(options.top), merged) }
     if rows.count > options.top {
       lines.append("... and \(Quantity.of(rows.count - options.top, "more group"))\(options.hint)")
     }
@@ -21,9 +21,7 @@ package enum MergedReportText {
     return files == merged.hosts.count ? hosts : "\(hosts), \(Quantity.of(files, "file"))"
   }
 
-  private static func table(
-    _ rows: some Sequence<MergedReport.Group>, _ merged: MergedReport, _ options: TextOptions
-  ) -> [TextLine] {
+  private static func table(_ rows: some Sequence<MergedReport.Group>, _ merged: MergedReport) -> [TextLine] {
     var lines: [TextLine] = ["     total   hosts      min   median      max  group"]
     for row in rows {
       let numbers = [

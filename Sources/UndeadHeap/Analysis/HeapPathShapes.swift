@@ -12,10 +12,8 @@ package final class HeapPathShapes {
   private var step: [UInt32] = []
   private var known: [UInt64: UInt32] = [:]
   private var stepOfPlace: [UInt32] = []
-  /// By step: type and field; closures in one field are steps of their own.
-  private var steps: [(group: UInt32, field: String)] = []
-  /// By shape without steps: node of a root.
-  private var nodeOfRoot: [UInt32: Int] = [:]
+  /// By step: its type; each field is a step, and closures in one field are steps of their own.
+  private var typeOfStep: [UInt32] = []
 
   private static let noStep = UInt32.max
 
@@ -54,9 +52,9 @@ package final class HeapPathShapes {
       if let number = known[key] {
         stepOfPlace.append(number)
       } else {
-        known[key] = UInt32(steps.count)
-        stepOfPlace.append(UInt32(steps.count))
-        steps.append((group, field))
+        known[key] = UInt32(typeOfStep.count)
+        stepOfPlace.append(UInt32(typeOfStep.count))
+        typeOfStep.append(group)
       }
     }
   }
@@ -69,7 +67,6 @@ package final class HeapPathShapes {
     if let shape = names[key] { return shape }
     let shape = add(above: UInt32(above.count), Self.noStep)
     names[key] = shape
-    nodeOfRoot[shape] = node
     return shape
   }
 
@@ -84,7 +81,7 @@ package final class HeapPathShapes {
     let last = step[Int(shape)]
     if last == next { return shape }
     let before = above[Int(shape)]
-    if last != Self.noStep, steps[Int(last)].group == steps[Int(next)].group { return extended(before, by: next) }
+    if last != Self.noStep, typeOfStep[Int(last)] == typeOfStep[Int(next)] { return extended(before, by: next) }
     if step[Int(before)] == next, step[Int(above[Int(before)])] == last, last != Self.noStep { return before }
     let key = UInt64(shape) << 32 | UInt64(next)
     if let found = known[key] { return found }

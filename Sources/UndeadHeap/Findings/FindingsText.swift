@@ -25,10 +25,10 @@ enum FindingsText {
       lines.append("    \(label.padded(10)) \(text)")
     }
     if let container = finding.container {
-      add("in", HeapDiffText.place(type: container.type, field: container.field, options))
+      add("in", HeapDiffText.place(type: container.type, field: container.field))
     }
     if finding.retainPath.count > 1 || finding.container == nil, finding.retainPath.first?.root != nil {
-      add("kept by", HeapDiffText.path(finding.retainPath, options))
+      add("kept by", HeapDiffText.path(finding.retainPath))
     }
     if let suspended = finding.suspended { add("wait", HeapDiffText.site(suspended, options)) }
     if !finding.allocation.frames.isEmpty { add("allocated", HeapDiffText.site(finding.allocation, options)) }

@@ -34,7 +34,7 @@ package enum HeapDiffText {
     }
     lines += less(diff)
     let more =
-      ResourcesText.lines(diff.resources, limit: growthLimit, options) + FindingsText.lines(diff.findings, options)
+      ResourcesText.lines(diff.resources, limit: growthLimit) + FindingsText.lines(diff.findings, options)
     if !more.isEmpty { lines += [""] + more.dropLast() }
     lines.append("")
     let text = lines.text(options)
@@ -81,14 +81,14 @@ package enum HeapDiffText {
 
   /// The block of one container without its number.
   static func lines(_ growth: HeapDiff.Growth, _ options: TextOptions) -> [TextLine] {
-    var lines = [title(growth, options)]
+    var lines = [title(growth)]
     func add(_ label: TextLine, _ text: TextLine) {
       lines.append("   \(label.padded(10)) \(text)")
     }
     if let turnover = growth.turnover, growth.elements == nil, turnover.went > 0 {
       add("", "\(Quantity.grouped(turnover.came)) came, \(Quantity.grouped(turnover.went)) went")
     }
-    if !growth.retainPath.isEmpty, !isUnreachable(growth) { add("kept by", path(growth.retainPath, options)) }
+    if !growth.retainPath.isEmpty, !isUnreachable(growth) { add("kept by", path(growth.retainPath)) }
     // That there are no backtraces is a note on the whole.
     for (place, site) in growth.sites.prefix(siteLimit).enumerated()
     where site.allocation.site != nil {
@@ -112,8 +112,8 @@ package enum HeapDiffText {
   }
 
   /// "`.sessions` of `App.Cache`: +12,000 App.Session, +96.0 MB (100 -> 12,100)".
-  private static func title(_ growth: HeapDiff.Growth, _ options: TextOptions) -> TextLine {
-    let place = Self.place(type: growth.containerType, field: growth.field, options)
+  private static func title(_ growth: HeapDiff.Growth) -> TextLine {
+    let place = Self.place(type: growth.containerType, field: growth.field)
     let bytes = TextStyle.alarm.apply("+\(Quantity.bytes(growth.bytes))")
     let type = TextStyle.type.apply(Number.readable(growth.type))
     let library = growth.module.map { " (\($0))" } ?? ""
@@ -128,7 +128,7 @@ package enum HeapDiffText {
     return "\(place): \(bytes), +\(Quantity.grouped(growth.count)) \(type)\(library) (\(change))"
   }
 
-  static func place(type: String, field: String, _ options: TextOptions) -> TextLine {
+  static func place(type: String, field: String) -> TextLine {
     let name = Number.readable(type)
     guard !field.isEmpty else { return TextStyle.field.apply(name) }
     let dotted: TextLine = field.hasPrefix("[") ? "\(field)" : ".\(field)"
@@ -136,7 +136,7 @@ package enum HeapDiffText {
   }
 
   /// "global App.cache -> App.Cache .sessions[value] -> App.Session".
-  static func path(_ steps: [PathStep], _ options: TextOptions) -> TextLine {
+  static func path(_ steps: [PathStep]) -> TextLine {
     var words: [TextLine] = []
     if let root = steps.first?.root {
       let isNamed = !root.name.isEmpty && root.name != root.kind

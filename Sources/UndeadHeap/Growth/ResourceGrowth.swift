@@ -27,7 +27,7 @@ extension HeapDiff {
       "\(row.kind) of \(row.type.map { "\($0)\(row.field.map { ".\($0)" } ?? "")" } ?? "nobody")"
     }
     func name(_ row: HeapReport.ThreadRow) -> String {
-      "\(row.name)\(ReportText.site(row.backtrace).map { " in \($0.symbol)" } ?? "")"
+      "\(row.name)\(row.backtrace.site.map { " in \($0.symbol)" } ?? "")"
     }
     let files = grown("descriptor", before.descriptors(), after.descriptors(), name) { growth, row in
       (growth.example, growth.retainPath, growth.allocation) = (row.target, row.retainPath, row.allocation)
@@ -74,7 +74,7 @@ extension HeapDiff {
 }
 
 extension ResourcesText {
-  static func lines(_ growth: [HeapDiff.ResourceGrowth], limit: Int, _ options: TextOptions) -> [TextLine] {
+  static func lines(_ growth: [HeapDiff.ResourceGrowth], limit: Int) -> [TextLine] {
     guard !growth.isEmpty else { return [] }
     var lines = [PathText.heading("more descriptors and threads")]
     for one in growth.prefix(limit) {
@@ -83,7 +83,7 @@ extension ResourcesText {
         "  +\(Quantity.grouped(one.after - one.before)) \(one.kind): \(Number.readable(one.name)) (\(change))")
       if !one.example.isEmpty { lines.append("     one of them \(one.example)") }
       if one.retainPath.first?.root != nil {
-        lines.append("     kept by     \(HeapDiffText.path(one.retainPath, options))")
+        lines.append("     kept by     \(HeapDiffText.path(one.retainPath))")
       }
     }
     return lines + [""]

@@ -177,7 +177,7 @@ package enum ResourcesText {
       lines.append("  \(Quantity.right(Quantity.grouped(group.count), 7)) \u{D7} \(first.kind)  \(holder)")
       lines.append("            \(TextLine(targets(group)))")
       if first.retainPath.first?.root != nil {
-        lines.append("            kept by \(HeapDiffText.path(first.retainPath, options))")
+        lines.append("            kept by \(HeapDiffText.path(first.retainPath))")
       }
       if !first.allocation.frames.isEmpty {
         lines.append("            allocated in \(HeapDiffText.site(first.allocation, options))")
@@ -216,7 +216,7 @@ package enum ResourcesText {
   }
 
   private static func place(_ backtrace: LeakReport.Backtrace, _ options: TextOptions) -> TextLine {
-    guard let frame = ReportText.site(backtrace) else { return "" }
+    guard let frame = backtrace.site else { return "" }
     return " in \(PathText.place(frame, options))"
   }
 

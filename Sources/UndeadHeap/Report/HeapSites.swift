@@ -25,7 +25,7 @@ enum HeapSites {
     var numbers: [Place: UInt64] = [:]
     var result: [Snapshot.Index: UInt64] = [:]
     for stack in stacks where stack != Snapshot.none {
-      guard let frame = ReportText.site(symbols.backtrace(stack)) else { continue }
+      guard let frame = symbols.backtrace(stack).site else { continue }
       let place = Place(symbol: frame.symbol, file: frame.file, line: frame.line)
       let number = numbers[place] ?? UInt64(stack)
       numbers[place] = number

@@ -7,7 +7,7 @@ package final class HeapSymbols {
   package private(set) var table: SymbolTable
   /// What the reader has to know about names that were not found.
   package private(set) var notes: [String] = []
-  private var backtraces: SnapshotBacktraces?
+  private var backtraces: FrameNames?
 
   /// - Parameter symbolizer: nil to use only the names in the file.
   package init(_ heap: LoadedHeap, _ symbolizer: Symbolizer? = Symbolizer()) {
@@ -33,7 +33,7 @@ package final class HeapSymbols {
 
   /// The frames of a stack, innermost first.
   package func backtrace(_ stack: Snapshot.Index) -> Backtrace {
-    var known = backtraces ?? SnapshotBacktraces(heap.file.snapshot, symbols: table)
+    var known = backtraces ?? FrameNames(heap.file.snapshot, symbols: table)
     // What two places hold would be copied.
     backtraces = nil
     defer { backtraces = known }

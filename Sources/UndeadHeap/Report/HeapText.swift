@@ -46,7 +46,7 @@ package struct HeapText {
 
   private mutating func addHeading() {
     let process = report.process
-    let name = ReportText.fileName(process.path)
+    let name = SymbolText.fileName(process.path)
     let summary = report.summary
     let blocks = Quantity.grouped(summary.objects + summary.rawBlocks)
     let bytes = Quantity.bytes(summary.objectBytes + summary.rawBytes)
@@ -167,7 +167,7 @@ package struct HeapText {
   private func type(_ name: String) -> TextLine { PathText.type(TextLine(name)) }
 
   private func place(_ row: HeapReport.SiteRow) -> TextLine {
-    guard let frame = ReportText.site(row.allocation) else { return "(no backtrace)" }
+    guard let frame = row.allocation.site else { return "(no backtrace)" }
     return "in \(PathText.place(frame, options))"
   }
 
@@ -220,7 +220,7 @@ package struct HeapText {
     lines.append(PathText.heading("pinned by"))
     for pin in verdict.pinnedBy.prefix(Self.pinRows) {
       let site =
-        ReportText.site(pin.allocation).map { " allocated in \(PathText.place($0, options))" as TextLine } ?? ""
+        pin.allocation.site.map { " allocated in \(PathText.place($0, options))" as TextLine } ?? ""
       lines.append(
         "  \(Quantity.right(Quantity.bytes(pin.pinnedBytes), 10))  \(Quantity.grouped(pin.count)) \u{D7} \(type(pin.type)) on "
           + "\(Quantity.grouped(pin.pages)) pages\(site)")
@@ -339,7 +339,7 @@ package struct HeapText {
       let margin = row.estimate.map { " \u{B1} \(Quantity.grouped($0.countMargin))" } ?? ""
       lines.append("  \(Quantity.right(Quantity.grouped(row.count) + margin, 10))  \(place(row))")
       if options.stacks {
-        let stack = PathText.stack(row.allocation, options)
+        let stack = StackText.lines(row.allocation, options)
         if stack.count > 1 { lines += stack.map { "        \($0)" } }
       }
     }

@@ -7,7 +7,7 @@ package enum TaskText {
   ///
   /// - Parameter rows: most groups that are shown.
   package static func render(_ report: TaskReport, rows: Int = 20, options: TextOptions = TextOptions()) -> String {
-    let name = ReportText.fileName(report.process.path)
+    let name = SymbolText.fileName(report.process.path)
     let heading =
       "\(name.isEmpty ? "process" : name) (pid \(report.process.pid)) after \(Quantity.duration(report.process.durationSeconds)): "
       + "\(Quantity.of(report.summary.tasks, "task")) in \(Quantity.of(report.summary.groups, "group"))"
@@ -64,7 +64,7 @@ package enum TaskText {
         "\(PathText.type(TextLine(owner))) is gone: call cancel() when it goes away, in its deinit at the latest")
     }
     if let path = group.resumedBy, group.state != .running, group.parent == nil {
-      add("kept by", HeapDiffText.path(path, options))
+      add("kept by", HeapDiffText.path(path))
     }
     return lines
   }

@@ -108,9 +108,9 @@ package struct GrowthOrigins: Sendable, Equatable {
     }
 
     mutating func name(of stack: Snapshot.Index) -> String? {
-      guard let frame = ReportText.site(frames.backtrace(stack)) else { return nil }
-      let place = frame.line.map { line in frame.file.map { " at \(ReportText.shortened($0, options)):\(line)" } ?? "" }
-      return ReportText.function(frame) + (place ?? " (\(frame.module))")
+      guard let frame = frames.backtrace(stack).site else { return nil }
+      let place = frame.line.map { line in frame.file.map { " at \(StackText.shortened($0, options)):\(line)" } ?? "" }
+      return StackText.function(frame) + (place ?? " (\(frame.module))")
     }
   }
 

@@ -9,7 +9,7 @@ package enum ReportDot {
   package static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
     var plain = options
     plain.color = false
-    let program = ReportText.fileName(report.process.path)
+    let program = SymbolText.fileName(report.process.path)
     var dot = Dot(program.isEmpty ? "undead" : program)
     let drawn = Entries(report).all.filter { !$0.worst.chains.isEmpty }
     for entry in drawn.prefix(limit) {
@@ -59,7 +59,7 @@ package enum ReportDot {
     guard link.holdsClosure else {
       return dot.edge(from, to, link.fieldText, link.isCulprit ? culprit : [], indent: 4)
     }
-    dot.node(id, [ReportText.closure(link.closure, options)], [("style", "dashed")], indent: 4)
+    dot.node(id, [StackText.closure(link.closure, options).plain], [("style", "dashed")], indent: 4)
     dot.edge(from, id, link.fieldText, indent: 4)
     dot.edge(id, to, Names.captures(link), link.isCulprit ? culprit : [], indent: 4)
   }

@@ -67,14 +67,14 @@ struct CycleGraph: Equatable {
   }
 
   private static func box(ofClosure frame: Frame?, _ options: TextOptions) -> Box {
-    let text = ReportText.closure(frame, options)
+    let text = StackText.closure(frame, options).plain
     guard let frame, text != "closure" else {
       return Box(kind: .closure, title: "closure", full: "closure")
     }
     let place =
-      frame.file.map { ReportText.fileName($0) + (frame.line.map { ":\($0)" } ?? "") }
+      frame.file.map { SymbolText.fileName($0) + (frame.line.map { ":\($0)" } ?? "") }
       ?? frame.module
-    return Box(kind: .closure, title: ReportText.function(frame), detail: place, full: text)
+    return Box(kind: .closure, title: StackText.function(frame), detail: place, full: text)
   }
 
   /// The cycle in one line, for those who do not see the drawing.

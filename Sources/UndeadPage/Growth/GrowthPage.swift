@@ -10,7 +10,7 @@ package enum GrowthPage {
   ) -> String {
     var plain = options
     plain.color = false
-    let program = ReportText.fileName(diff.process.path)
+    let program = SymbolText.fileName(diff.process.path)
     let page = Page(
       title: "\(program.isEmpty ? "heap" : program): \(summary(diff)) \u{2013} \(tool.name) diff",
       subject: ReportPage.subject(diff.process), tool: tool, search: "Search what grew")
@@ -67,7 +67,7 @@ struct GrowthOverview {
   }
 
   func write(to html: inout HTML) {
-    let program = ReportText.fileName(diff.process.path)
+    let program = SymbolText.fileName(diff.process.path)
     let change = diff.after.blocks.bytes.minus(diff.before.blocks.bytes)
     html.element("section", ["class": "overview"]) { html in
       html.element("h1") { html in
@@ -215,7 +215,7 @@ struct GrowthContainers {
       html.element("summary") { html in
         let change = site.after.count.minus(site.before.count)
         if change != 0 { html.text("\(Change.signed(change)) ") }
-        if let frame = ReportText.site(site.allocation) {
+        if let frame = site.allocation.site {
           StackView.site(frame, options, &html)
         } else {
           html.text("not recorded")

@@ -17,7 +17,7 @@ struct Page {
     var body = HTML()
     content(&body)
     // Scripts run only with this number, which a text inside of the page cannot foresee as it depends on it.
-    let nonce = ReportText.hash(body.markup)
+    let nonce = StableHash(body.markup).hexadecimal
     var html = HTML()
     html.trusted("<!doctype html>\n")
     html.element("html", ["lang": "en"]) { html in

@@ -69,7 +69,7 @@ struct HeapFindingsView {
   }
 
   private func site(_ name: String, _ backtrace: Backtrace?, _ html: inout HTML) {
-    guard let frame = backtrace.flatMap(ReportText.site) else { return }
+    guard let frame = backtrace.flatMap(\.site) else { return }
     html.element("dt", text: name)
     html.element("dd") { StackView.site(frame, options, &$0) }
   }

@@ -15,7 +15,7 @@ struct HeapOverview {
   }
 
   func write(to html: inout HTML) {
-    let program = ReportText.fileName(report.process.path)
+    let program = SymbolText.fileName(report.process.path)
     html.element("section", ["class": "overview"]) { html in
       html.element("h1", text: "Memory" + (program.isEmpty ? "" : " of \(program)"))
       html.line()

@@ -23,12 +23,12 @@ package enum HeapPage {
     var tables = HeapTables(heap)
     let folded = tables.types(foldingStorage: true)
     let work = HeapWork(heap, symbols)
-    let names = SnapshotBacktraces(heap.file.snapshot, symbols: symbols.table)
+    let names = FrameNames(heap.file.snapshot, symbols: symbols.table)
     var data = HeapPageData(heap, kinds, tree, names, plain)
     let json = data.json(folded: folded, plain: tables.types(foldingStorage: false))
 
     let total = heap.dominators.retained[heap.dominators.nodes.top]
-    let program = ReportText.fileName(report.process.path)
+    let program = SymbolText.fileName(report.process.path)
     var page = Page(
       title:
         "\(program.isEmpty ? "heap" : program): \(Quantity.bytes(Int(clamping: total))) \u{2013} \(tool.name) heap",

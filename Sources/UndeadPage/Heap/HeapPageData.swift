@@ -9,7 +9,7 @@ struct HeapPageData {
   private let details: TypeDetails
   private let tree: FoldedTree
   private let options: TextOptions
-  private var names: SnapshotBacktraces
+  private var names: FrameNames
   private var texts = HeapTexts()
   private var frames: [[Int]] = []
   private var frameNumbers: [Frame: Int] = [:]
@@ -23,7 +23,7 @@ struct HeapPageData {
   private static let stepLimit = 24
 
   init(
-    _ heap: LoadedHeap, _ kinds: HeapKinds, _ tree: FoldedTree, _ names: SnapshotBacktraces,
+    _ heap: LoadedHeap, _ kinds: HeapKinds, _ tree: FoldedTree, _ names: FrameNames,
     _ options: TextOptions
   ) {
     self.heap = heap
@@ -151,7 +151,7 @@ struct HeapPageData {
     guard stack != Snapshot.none else { return -1 }
     if let known = stackNumbers[stack] { return known }
     let all = names.backtrace(stack).frames
-    let numbers = all[ReportText.telling(all)].prefix(Self.frameLimit).map { self.frame($0) }
+    let numbers = all[Backtrace(frames: all).telling].prefix(Self.frameLimit).map { self.frame($0) }
     stacks.append(numbers)
     stackNumbers[stack] = stacks.count - 1
     return stacks.count - 1
@@ -163,11 +163,11 @@ struct HeapPageData {
     var full = ""
     if let file = frame.file, frame.line != nil || !frame.system {
       let line = frame.line.map { ":\($0)" } ?? ""
-      place = ReportText.fileName(file) + line
-      full = ReportText.shortened(file, options) + line
+      place = SymbolText.fileName(file) + line
+      full = StackText.shortened(file, options) + line
     }
     frames.append([
-      texts.number(ReportText.function(frame)), texts.number(place), texts.number(full),
+      texts.number(StackText.function(frame)), texts.number(place), texts.number(full),
       frame.system ? 1 : 0,
     ])
     frameNumbers[frame] = frames.count - 1

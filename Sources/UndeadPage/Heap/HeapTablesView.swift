@@ -6,7 +6,7 @@ import UndeadSystem
 struct HeapTablesView {
   private let heap: LoadedHeap
   private var tables: HeapTables
-  private var names: SnapshotBacktraces
+  private var names: FrameNames
   let options: TextOptions
   private let total: UInt64
 
@@ -16,7 +16,7 @@ struct HeapTablesView {
   private static let treeDepth = 4
   private static let treeShare = 0.005
 
-  init(_ heap: LoadedHeap, _ tables: HeapTables, _ names: SnapshotBacktraces, _ options: TextOptions) {
+  init(_ heap: LoadedHeap, _ tables: HeapTables, _ names: FrameNames, _ options: TextOptions) {
     self.heap = heap
     self.tables = tables
     self.names = names
@@ -149,7 +149,7 @@ struct HeapTablesView {
   }
 
   func site(_ frames: [Frame], _ html: inout HTML) {
-    guard let frame = ReportText.site(Backtrace(frames: frames)) else {
+    guard let frame = Backtrace(frames: frames).site else {
       return html.text("unknown")
     }
     html.element("details", ["class": "stack"]) { html in

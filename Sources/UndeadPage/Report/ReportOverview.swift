@@ -15,7 +15,7 @@ struct ReportOverview {
 
   func write(to html: inout HTML) {
     let verdict = Verdict(report)
-    let program = ReportText.fileName(report.process.path)
+    let program = SymbolText.fileName(report.process.path)
     html.element("section", ["class": "overview"]) { html in
       html.element("h1") { html in
         html.element("span", ["class": "verdict \(verdict.level.rawValue)"], text: verdict.text)

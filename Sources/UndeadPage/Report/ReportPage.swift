@@ -13,7 +13,7 @@ package enum ReportPage {
   package static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
     var plain = options
     plain.color = false
-    let program = ReportText.fileName(report.process.path)
+    let program = SymbolText.fileName(report.process.path)
     let page = Page(
       title:
         "\(program.isEmpty ? "report" : program): \(Verdict(report).text) \u{2013} \(report.tool.name)",
@@ -32,7 +32,7 @@ package enum ReportPage {
 
   static func subject(_ process: LeakReport.Process) -> String {
     var parts: [String] = []
-    if !process.path.isEmpty { parts.append(ReportText.fileName(process.path)) }
+    if !process.path.isEmpty { parts.append(SymbolText.fileName(process.path)) }
     if process.pid > 0 { parts.append("process \(process.pid)") }
     if let status = process.exitStatus { parts.append("exit status \(status)") }
     if let signal = process.signal { parts.append("ended by signal \(signal)") }

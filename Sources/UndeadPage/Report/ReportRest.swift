@@ -62,7 +62,7 @@ struct ReportRest {
   }
 
   private func runLoops(_ html: inout HTML) {
-    let lines = report.runLoops.map(ReportText.runLoops) ?? []
+    let lines = report.runLoops.map(RunLoopText.statements) ?? []
     guard !lines.isEmpty else { return }
     html.element("section", ["id": "run-loops"]) { html in
       html.element("h2", text: "Run loops")
@@ -96,7 +96,7 @@ struct ReportRest {
     html.element("section", ["id": "notes"]) { html in
       heading("Notes", report.summary.notes.count, &html)
       html.element("ul") { html in
-        for note in ReportText.folded(notes: report.summary.notes) {
+        for note in NoteFolding.folded(report.summary.notes) {
           html.element("li", text: note)
           html.line()
         }

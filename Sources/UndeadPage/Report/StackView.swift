@@ -5,7 +5,7 @@ import UndeadSystem
 enum StackView {
   /// The function and its place.
   static func site(_ frame: Frame, _ options: TextOptions, _ html: inout HTML) {
-    html.element("code", ["class": "function"], text: ReportText.function(frame))
+    html.element("code", ["class": "function"], text: StackText.function(frame))
     html.text(" ")
     place(frame, options, &html)
   }
@@ -16,7 +16,7 @@ enum StackView {
       if !frame.module.isEmpty { html.element("span", ["class": "module"], text: frame.module) }
       return
     }
-    let path = short ? ReportText.fileName(file) : ReportText.shortened(file, options)
+    let path = short ? SymbolText.fileName(file) : StackText.shortened(file, options)
     let text = frame.line.map { "\(path):\($0)" } ?? path
     html.element("span", ["class": "place", "title": text == file ? nil : file], text: text)
   }
@@ -24,7 +24,7 @@ enum StackView {
   /// The frames that say something, as a list.
   static func telling(_ frames: [Frame], _ options: TextOptions, _ html: inout HTML) {
     html.element("ol", ["class": "frames", "start": "0"]) { html in
-      for frame in frames[ReportText.telling(frames)] {
+      for frame in frames[Backtrace(frames: frames).telling] {
         html.element("li", ["class": frame.system ? "system" : nil]) { site(frame, options, &$0) }
       }
     }
@@ -143,7 +143,7 @@ enum StackView {
         text: link.fieldText)
       guard link.holdsClosure else { return }
       html.element("span", ["class": "closure"]) { html in
-        if let frame = link.closure, ReportText.closure(frame, options) != "closure" {
+        if let frame = link.closure, StackText.closure(frame, options).plain != "closure" {
           site(frame, options, &html)
         } else {
           html.text("closure")

@@ -100,13 +100,6 @@ package struct GroupMerger {
   }
 
   private mutating func merge(_ suspect: Suspect) {
-    guard var group = suspectGroups[suspect.signature] else {
-      suspectGroups[suspect.signature] = suspect
-      return
-    }
-    group.count.addSaturating(UInt64(clamping: suspect.count))
-    group.totalBytes.addSaturating(UInt64(clamping: suspect.totalBytes))
-    if group.objects.count < LeakGroup.sampleLimit { group.objects += suspect.objects }
-    suspectGroups[suspect.signature] = group
+    if suspectGroups[suspect.signature]?.add(suspect) == nil { suspectGroups[suspect.signature] = suspect }
   }
 }

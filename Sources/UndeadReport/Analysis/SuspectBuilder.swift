@@ -31,15 +31,10 @@ struct SuspectBuilder {
     var order: [String] = []
     for record in records {
       let suspect = suspect(record)
-      guard var group = groups[suspect.signature] else {
+      if groups[suspect.signature]?.add(suspect) == nil {
         groups[suspect.signature] = suspect
         order.append(suspect.signature)
-        continue
       }
-      group.count += 1
-      group.totalBytes.addSaturating(UInt64(suspect.totalBytes))
-      if group.objects.count < LeakGroup.sampleLimit { group.objects += suspect.objects }
-      groups[suspect.signature] = group
     }
     return order.compactMap { groups[$0] }
   }

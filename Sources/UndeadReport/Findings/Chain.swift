@@ -31,6 +31,16 @@ extension Chain {
     // What a run loop holds stands in the line of the root.
     if root?.kind == "runLoop", path.count > 1 { start = nil }
   }
+
+  /// A retain path as text; nil for an empty one.
+  package init?(retainPath path: [PathStep]) {
+    guard !path.isEmpty else { return nil }
+    self.init(path: path)
+    // An array of closures is none: only what is known to lead through one is shown so.
+    for number in links.indices where links[number].closure == nil && links[number].captures == nil {
+      links[number].holdsClosure = false
+    }
+  }
 }
 
 extension Chain.Link {

@@ -83,5 +83,12 @@ extension LeakReport {
       self.advice = advice
       self.test = test
     }
+
+    /// Adds those of another group with the same signature.
+    mutating func add(_ other: Self) {
+      count.addSaturating(UInt64(clamping: other.count))
+      totalBytes.addSaturating(UInt64(clamping: other.totalBytes))
+      if objects.count < LeakGroup.sampleLimit { objects += other.objects }
+    }
   }
 }

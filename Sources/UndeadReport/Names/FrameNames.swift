@@ -29,7 +29,7 @@ package struct FrameNames {
     packages = Packages(symbols, program: snapshot.metadata("path") ?? "")
   }
 
-  /// The frames of a stack, innermost first.
+  /// The frames of a stack, innermost first; none for ``LeakSnapshot/none``.
   package mutating func backtrace(_ stack: Snapshot.Index) -> Backtrace {
     backtrace(returnAddresses: snapshot.addresses(ofStack: stack))
   }

@@ -14,15 +14,3 @@ extension Snapshot {
   /// What the reader of a report has to know about the check, one sentence each.
   package var reportNotes: [String] { LeakReport.notes(on: self) }
 }
-
-/// Backtraces of a snapshot for other modules, each address named once.
-package struct SnapshotBacktraces {
-  private var frames: FrameNames
-
-  package init(_ snapshot: Snapshot, symbols: SymbolTable) {
-    frames = FrameNames(snapshot, symbols: symbols)
-  }
-
-  /// The frames of a stack, innermost first; none for ``LeakSnapshot/none``.
-  package mutating func backtrace(_ stack: Snapshot.Index) -> Backtrace { frames.backtrace(stack) }
-}

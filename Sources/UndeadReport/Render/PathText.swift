@@ -5,11 +5,6 @@ package enum PathText {
     path.isEmpty ? [] : FindingText.lines(Chain(path: path), options)
   }
 
-  /// The lines of a stack, without what every allocation goes through.
-  package static func stack(_ backtrace: Backtrace, _ options: TextOptions) -> [TextLine] {
-    StackText.lines(backtrace, options)
-  }
-
   /// The function and place of a frame.
   package static func place(_ frame: Frame, _ options: TextOptions) -> TextLine {
     "\(StackText.function(frame))\(StackText.place(frame, options))"

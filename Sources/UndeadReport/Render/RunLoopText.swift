@@ -1,7 +1,7 @@
 import UndeadSystem
 
 /// The state of the run loops in a few lines; `TrackedRunLoop.inspect()` shows everything.
-enum RunLoopText {
+package enum RunLoopText {
   private static let loopLimit = 8
   private static let timerLimit = 6
 
@@ -15,6 +15,11 @@ enum RunLoopText {
     for loop in loops.prefix(loopLimit) { lines += self.loop(loop) }
     if loops.count > loopLimit { lines.append("  ... \(Quantity.of(loops.count - loopLimit, "more run loop"))") }
     return lines + [""]
+  }
+
+  /// The same without a heading, for pages.
+  package static func statements(_ inspection: JSONValue) -> [String] {
+    lines(inspection).dropFirst().filter { !$0.isEmpty }.map(\.plain)
   }
 
   private static func loop(_ loop: JSONValue) -> [TextLine] {

@@ -37,7 +37,7 @@ struct TestFinder {
     if catalog.functions.contains(base) || outer.first.flatMap({ TestCatalog.expandedTest(in: $0.symbol) }) == base {
       return TestIdentity(name: name + arguments, suite: suite, library: "Testing", at: frame)
     }
-    if let test = test(inInitializer: name, arguments, of: suite, at: frame, outer: outer) { return test }
+    if let test = test(inInitializer: name, arguments, of: suite, at: frame) { return test }
     guard suite.contains("."), isXCTest(name, arguments, module: suite.prefix { $0 != "." }, outer: outer) else {
       return nil
     }
@@ -46,7 +46,7 @@ struct TestFinder {
 
   /// What a suite makes before its tests: it is made anew for each of them.
   private func test(
-    inInitializer name: String, _ arguments: String, of suite: String, at frame: Frame, outer: ArraySlice<Frame>
+    inInitializer name: String, _ arguments: String, of suite: String, at frame: Frame
   ) -> TestIdentity? {
     guard name == "init" || name == "__allocating_init" else { return nil }
     // The initialiser that XCTest calls.

@@ -96,9 +96,9 @@ extension BornSince.Answer {
     for row in types {
       lines.append(
         "\(Quantity.right(Quantity.bytes(row.bytes), 12)) \(Quantity.right(String(row.count), 10))  \(row.type)")
-      if let site = row.sites.first.flatMap({ ReportText.site($0.allocation) }) {
+      if let site = row.sites.first.flatMap({ $0.allocation.site }) {
         let place = site.file.map { " at \($0):\(site.line ?? 0)" } ?? ""
-        lines.append("\(TextLine.blanks(25))in \(ReportText.function(site))\(place)")
+        lines.append("\(TextLine.blanks(25))in \(StackText.function(site))\(place)")
       }
     }
     if omittedTypes > 0 { lines += ["", "\(omittedTypes) more types: ?top=N, or ?format=json"] }

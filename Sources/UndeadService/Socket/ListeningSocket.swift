@@ -1,12 +1,7 @@
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
+import Glibc
 import Synchronization
 import UndeadSystem
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 /// A UNIX domain socket with a name that only this user can use.
 ///
@@ -122,11 +117,7 @@ final class ListeningSocket: Sendable {
   }
 
   private static func closeFile(_ descriptor: Int32) {
-    #if canImport(Glibc)
     _ = Glibc.close(descriptor)
-    #else
-    _ = Musl.close(descriptor)
-    #endif
   }
 
   /// The next connection of somebody who may ask; nil when the socket is closed.

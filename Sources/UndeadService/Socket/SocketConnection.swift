@@ -1,12 +1,7 @@
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Dispatch
-import Synchronization
-
-#if canImport(Glibc)
 import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
+import Synchronization
 
 /// Runs what answers requests of sockets apart from the program's tasks: a program whose threads are all blocked is one that
 /// somebody wants to look into.

@@ -1,13 +1,8 @@
 #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
 import Dispatch
+import Glibc
 import Synchronization
 import Undead
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#endif
 
 extension UndeadDebugService {
   /// Listens on a UNIX domain socket: `curl --unix-socket PATH http://localhost/debug/pprof/heap`.

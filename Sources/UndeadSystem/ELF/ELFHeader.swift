@@ -8,13 +8,12 @@ package struct ELFHeader: Equatable {
   /// Numbers of <elf.h>.
   package enum Machine {
     package static let x86: UInt16 = 62
-    package static let aarch64: UInt16 = 183
 
     /// What messages call it.
     package static func name(of number: UInt16) -> String { names[number] ?? "machine \(number)" }
 
     private static let names: [UInt16: String] = [
-      3: "x86", 21: "ppc64", 22: "s390x", 40: "ARM", x86: "x86-64", aarch64: "arm64", 243: "RISC-V", 258: "LoongArch",
+      3: "x86", 21: "ppc64", 22: "s390x", 40: "ARM", x86: "x86-64", 183: "arm64", 243: "RISC-V", 258: "LoongArch",
     ]
   }
 

@@ -1,12 +1,7 @@
+import FoundationEssentials
 import UndeadHeap
 import UndeadReport
 import UndeadSystem
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// What a file brings to a merge.
 enum MergeInput {

@@ -1,11 +1,6 @@
+import FoundationEssentials
 import UndeadReport
 import UndeadSystem
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// What an earlier run left in a file: a snapshot, or a report in JSON.
 enum SavedReport {

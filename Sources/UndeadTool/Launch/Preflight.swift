@@ -58,7 +58,7 @@ struct Preflight: Equatable {
   private static func obstacle(in path: String) -> String? {
     // Not ELF at all: the shell runs it, and the shell can be checked.
     guard let file = try? ELFFile(path: path) else { return nil }
-    guard file.header.bits == 64, file.header.machine == ownMachine else {
+    guard file.header.bits == 64, file.header.machine == ELFHeader.Machine.x86 else {
       return "'\(path)' is built for another processor than undead (\(describe(file)))"
     }
     if file.isStaticProgram {
@@ -110,16 +110,6 @@ struct Preflight: Equatable {
   }
 
   // MARK: Facts
-
-  private static var ownMachine: UInt16 {
-    #if arch(x86_64)
-      ELFHeader.Machine.x86
-    #elseif arch(arm64)
-      ELFHeader.Machine.aarch64
-    #else
-      0
-    #endif
-  }
 
   private static func describe(_ file: ELFFile) -> String {
     "\(file.header.bits)-bit \(ELFHeader.Machine.name(of: file.header.machine))"

@@ -58,7 +58,7 @@ final class TestRun {
     let snapshots = try found.snapshots(outcome.snapshots)
     let zombies = options.zombies.isOn ? ZombieLogs(.session(run.session.folder), program: run.pid) : ZombieLogs()
     guard !snapshots.isEmpty else {
-      let reasons = ReportText.folded(notes: outcome.unchecked + outcome.notes)
+      let reasons = NoteFolding.folded(outcome.unchecked + outcome.notes)
       return try pipeline.emitUnchecked(
         run.process(ending), reason: reasons.isEmpty ? reasonForNothing(ending) : reasons.joined(separator: "; "),
         zombies: zombies, to: sink)

@@ -61,7 +61,7 @@ struct SessionOutcome: Equatable {
 
   /// Why nothing was checked, in one line: many processes that ended alike are listed as one.
   var reason: String? {
-    failure.map { ([$0] + ReportText.folded(notes: notes)).joined(separator: "; ") }
+    failure.map { ([$0] + NoteFolding.folded(notes)).joined(separator: "; ") }
   }
 
   private static let namedProcessLimit = 3

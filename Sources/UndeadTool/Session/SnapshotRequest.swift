@@ -62,7 +62,7 @@ struct SnapshotRequest {
   /// The state of the process before the request and after its answer.
   private func answer(timeout: Double, progress: Progress) throws(ToolError) -> (ProcessState, ProcessState) {
     let end = SystemClock.now() + UInt64(max(timeout, 0) * 1e9)
-    let file = try open(until: end, timeout)
+    let file = try open(until: end)
     defer { close(file) }
     guard var state = session.state(of: pid) else { throw gone }
     if state.stage == .stoodAside { throw .failure("process \(pid) cannot be checked: \(state.message)") }
@@ -93,7 +93,7 @@ struct SnapshotRequest {
   }
 
   /// Opens the state file for this request alone: another one may be under way.
-  private func open(until end: UInt64, _ timeout: Double) throws(ToolError) -> Int32 {
+  private func open(until end: UInt64) throws(ToolError) -> Int32 {
     guard let file = session.openState(of: pid, mode: O_WRONLY) else {
       let code = errno
       throw [EACCES, EPERM].contains(code)

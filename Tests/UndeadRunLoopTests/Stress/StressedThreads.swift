@@ -235,7 +235,10 @@ final class Guarded<Value>: @unchecked Sendable {
 }
 
 /// Runs `body` on a thread of its own, for which nobody waits.
-func startThread(_ body: @escaping @Sendable () -> Void) {
+func startThread(_ body: @escaping @Sendable () -> Void) { pthread_detach(newThread(body)) }
+
+/// A thread that runs `body`.
+func newThread(_ body: @escaping @Sendable () -> Void) -> pthread_t {
   final class Box: Sendable {
     let body: @Sendable () -> Void
     init(_ body: @escaping @Sendable () -> Void) { self.body = body }
@@ -248,5 +251,5 @@ func startThread(_ body: @escaping @Sendable () -> Void) {
       return nil
     }, Unmanaged.passRetained(Box(body)).toOpaque())
   precondition(error == 0, "no thread: \(error)")
-  pthread_detach(thread)
+  return thread
 }

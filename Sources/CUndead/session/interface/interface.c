@@ -8,7 +8,6 @@
 #include "session/check/check.h"
 #include "session/state/settings.h"
 #include "session/buffers/buffers.h"
-#include "unwind/backtrace.h"
 #include <errno.h>
 #include <string.h>
 

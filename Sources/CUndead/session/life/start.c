@@ -19,7 +19,6 @@
 #include "session/state/interpose.h"
 #include "session/state/session.h"
 #include "session/state/settings.h"
-#include "session/signals/signals.h"
 #include "session/state/state_file.h"
 #include "session/state/process.h"
 #include "unwind/async_callers.h"

@@ -1,6 +1,5 @@
 #include "undead_assertions.h"
 #include "platform/images/c_library.h"
-#include "undead_backtraces.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"

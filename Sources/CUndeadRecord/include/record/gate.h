@@ -5,9 +5,7 @@
 #include "record/abandoned.h"
 
 // Code that enters hooks is in a section of its own, to distinguish its frames from those of the program.
-#ifdef __clang__
 #pragma clang section text = "undead_code"
-#endif
 
 #pragma GCC visibility push(hidden)
 

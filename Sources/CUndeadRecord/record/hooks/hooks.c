@@ -31,11 +31,7 @@ void undead_avoid_no_longer(void) {}
 #else
 const bool undead_hooks_available = true;
 
-#ifdef __clang__
 #define UNDEAD_HOOK __attribute__((visibility("default"), noinline, no_builtin))
-#else
-#define UNDEAD_HOOK __attribute__((visibility("default"), noinline))
-#endif
 
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);

@@ -12,18 +12,10 @@
 extern void *__libc_malloc(size_t size);
 
 // A jump: what is jumped to sees the hook's own caller, and the hook saves no registers for it.
-#if __has_attribute(musttail)
 #define JUMP __attribute__((musttail)) return
-#else
-#define JUMP return
-#endif
 
 // What is jumped to; its argument is malloc's, or a block. Without builtins no loop becomes a call of memset.
-#ifdef __clang__
 #define AT_ITS_PLACE static __attribute__((noinline, no_builtin))
-#else
-#define AT_ITS_PLACE static __attribute__((noinline))
-#endif
 
 AT_ITS_PLACE void *wait_at_gate(size_t block) {
   undead_gate_wait();

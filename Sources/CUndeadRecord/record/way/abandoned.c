@@ -6,16 +6,9 @@
 #include <signal.h>
 
 // The code that may be abandoned (gate.h).
-#ifdef __clang__
 #pragma GCC visibility push(hidden)
 extern const char __start_undead_code[], __stop_undead_code[];
 #pragma GCC visibility pop
-#define CODE_LOW (uintptr_t)__start_undead_code
-#define CODE_HIGH (uintptr_t)__stop_undead_code
-#else
-#define CODE_LOW 0
-#define CODE_HIGH UINTPTR_MAX
-#endif
 
 // A frame is known by its pointer; what stands above that: the saved frame pointer and the return address.
 static uintptr_t end_of(uintptr_t frame) { return frame + 2 * sizeof(uintptr_t); }
@@ -38,7 +31,8 @@ static bool is_deeper(undead_thread_state *thread, uintptr_t function, uintptr_t
 
 bool undead_is_under_way(undead_thread_state *thread, uintptr_t function, undead_frame at) {
   if (undead_pc_table_prepare()) {
-    undead_frame_fate fate = undead_walk_looks_for(thread, at, end_of(function), CODE_LOW, CODE_HIGH);
+    undead_frame_fate fate = undead_walk_looks_for(
+        thread, at, end_of(function), (uintptr_t)__start_undead_code, (uintptr_t)__stop_undead_code);
     if (fate != UNDEAD_FRAME_UNCERTAIN) return fate == UNDEAD_FRAME_FOUND;
   }
   return !is_deeper(thread, function, at.sp);

@@ -1,8 +1,6 @@
 #include "record/block_source.h"
 #include "platform/memory/own_data.h"
-#include "platform/memory/spread.h"
 #include "platform/memory/thread_state.h"
-#include "platform/processor/processor.h"
 #include "record/way/sample_math.h"
 #include "record/way.h"
 

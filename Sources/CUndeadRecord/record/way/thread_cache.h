@@ -26,16 +26,10 @@ void undead_cache_learn(void);
 // From now on all is asked of glibc.
 void undead_cache_forget(void);
 
-#if defined(__clang__)
 #define UNDEAD_OF_THREAD __attribute__((address_space(257)))   // fs: is the thread pointer
 UNDEAD_INLINE undead_cache_table *undead_cache_of_thread(void) {
   return *(undead_cache_table *UNDEAD_OF_THREAD *)undead_cache.place;
 }
-#else
-UNDEAD_INLINE undead_cache_table *undead_cache_of_thread(void) {
-  return *(undead_cache_table **)((char *)__builtin_thread_pointer() + undead_cache.place);
-}
-#endif
 
 UNDEAD_INLINE size_t undead_cache_list(size_t size) { return size <= CHUNK_SMALLEST - 8 ? 0 : (size - 9) >> 4; }
 

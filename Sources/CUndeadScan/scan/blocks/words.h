@@ -1,13 +1,10 @@
 // Which of sixteen of the registry's words are of interest: most granules hold no start of a block.
 #pragma once
 #include "record/registry.h"
-#if defined(__SSE2__)
 #include <emmintrin.h>
-#endif
 
 #define UNDEAD_WORDS_AT_ONCE 16u
 
-#if defined(__SSE2__)
 // Bit k: word k is greater than zero, as a number with a sign.
 static inline uint32_t undead_positive_words(const uint32_t *words) {
   const __m128i zero = _mm_setzero_si128(), *from = (const __m128i *)words;
@@ -23,15 +20,3 @@ static inline uint32_t undead_used_words(const uint32_t *words) {
   __m128i c = _mm_cmpeq_epi32(_mm_loadu_si128(from + 2), zero), d = _mm_cmpeq_epi32(_mm_loadu_si128(from + 3), zero);
   return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(_mm_packs_epi32(a, b), _mm_packs_epi32(c, d))) ^ 0xFFFFu;
 }
-#else
-static inline uint32_t undead_used_words(const uint32_t *words) {
-  uint32_t used = 0;
-  for (uint32_t i = 0; i < UNDEAD_WORDS_AT_ONCE; i++) used |= (uint32_t)(words[i] != 0) << i;
-  return used;
-}
-static inline uint32_t undead_positive_words(const uint32_t *words) {
-  uint32_t positive = 0;
-  for (uint32_t i = 0; i < UNDEAD_WORDS_AT_ONCE; i++) positive |= (uint32_t)((int32_t)words[i] > 0) << i;
-  return positive;
-}
-#endif

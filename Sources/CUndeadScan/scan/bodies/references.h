@@ -28,9 +28,7 @@
 #include "scan/bodies/body.h"
 #include "scan/blocks/heap.h"
 #include "scan/roots/roots.h"
-#if defined(__SSE2__)
 #include <emmintrin.h>
-#endif
 
 #define UNDEAD_ANY_TAG_MASK ((1ull << UNDEAD_ADDRESS_BITS) - 8)
 
@@ -85,15 +83,10 @@ UNDEAD_WALK undead_walk_word(const undead_heap *heap, uintptr_t at, undead_evide
 
 // Bit k: the eight bytes from `bytes` + k on may be an address, k from 1 to 7. Its sixth byte is not zero, the two above are.
 static inline __attribute__((always_inline)) unsigned undead_straddling_places(const undead_heap *heap, const void *bytes) {
-#if defined(__SSE2__)
   if (__builtin_expect(heap->low >> 40 == 0, 0)) return 0xFE;
   __m128i loaded = _mm_loadu_si128(bytes);
   unsigned zero = (unsigned)_mm_movemask_epi8(_mm_cmpeq_epi8(loaded, _mm_setzero_si128()));
   return (~zero & zero >> 1 & zero >> 2) >> 5 & 0xFE;
-#else
-  (void)heap, (void)bytes;
-  return 0xFE;
-#endif
 }
 
 // Pointers that begin in the word at `at` but not with it; `bytes` are the sixteen from there on.

@@ -4,7 +4,6 @@
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
 #include "scan/bodies/references.h"
-#include "world/images.h"
 #include <string.h>
 
 static bool is_listed(const undead_tally *tally, uint32_t word) { return word & tally->bit && !(word & tally->without); }

@@ -48,10 +48,7 @@ static void add_edge(void *context, const undead_reference *reference) {
   if (block == source && reference->address != source) return;
   uint32_t to = undead_address_index_of(&list->index, block);
   if (to == UINT32_MAX || at - source > UINT32_MAX) return;
-  if (result->edge_count == list->storage->edge_limit) {
-    list->storage->edges_lost++;
-    return;
-  }
+  if (result->edge_count == list->storage->edge_limit) return;
   undead_kind kind = (undead_kind)result->nodes[to].kind;
   bool counted = block == reference->address
     && (leaked ? undead_body_evidence(body_of(list), at) == UNDEAD_EVIDENCE_COUNTED

@@ -4,7 +4,6 @@
 #include "glibc/layout.h"
 #include "platform/maps/maps.h"
 #include "platform/processor/processor.h"
-#include "platform/processor/words.h"
 #include "record/allocator.h"
 #include "scan/blocks/arenas.h"
 #include "scan/premises/premises_internal.h"

@@ -51,7 +51,7 @@ void undead_storage_clear(undead_storage *storage, const undead_scan_options *op
   undead_scan_result *result = &storage->result;
   result->node_count = result->edge_count = result->path_count = result->step_count = result->suspect_count = 0;
   result->watched_count = result->item_count = result->thread_scope_count = 0;
-  result->live_blocks = result->live_bytes = result->dropped_nodes = storage->edges_lost = 0;
+  result->live_blocks = result->live_bytes = result->dropped_nodes = 0;
   result->unreachable_c_blocks = result->unreachable_c_bytes = 0;
   result->unreachable_own_blocks = result->unreachable_own_bytes = result->unreachable_own_most = 0;
   result->unreachable_messages = 0;

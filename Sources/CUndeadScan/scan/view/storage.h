@@ -7,7 +7,6 @@ typedef struct {
   undead_scan_result result;   // first: what the caller gets
   size_t mapped;               // bytes of the whole area, this header included
   uint32_t node_limit, edge_limit, path_limit, step_limit, suspect_limit;
-  uint64_t edges_lost;
 } undead_storage;
 
 // With room for what `options` ask for; shared with forked copies if they want one. NULL without memory.

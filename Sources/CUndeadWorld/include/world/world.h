@@ -81,7 +81,7 @@ bool undead_each_thread(const undead_world *world, void (*visit)(undead_world *,
 undead_stopped_thread *undead_world_find(undead_world *world, int32_t tid);
 undead_stopped_thread *undead_world_add(undead_world *world, int32_t tid);
 // State letter of a thread from /proc ('R', 'S', 'D', 'Z', ...), 0 if it is gone.
-char undead_thread_letter(int32_t process, int32_t tid);
+char undead_thread_letter(int32_t tid);
 // True while a thread that ends gives the blocks of its cache back, outside of all hooks: those that are still to come are on no
 // list, and what was in them would count as somebody's. Only in the first attempt to stop all threads. The thread-local storage
 // is readable.

@@ -27,7 +27,7 @@ static bool is_leaving(char letter) { return letter == 0 || letter == 'Z' || let
 static void seize(undead_world *world, int32_t tid) {
   if (stop_result != UNDEAD_STOP_OK || undead_world_find(world, tid)) return;
   long result = trace(PTRACE_SEIZE, tid, 0, 0);
-  if (result == -ESRCH || (result < 0 && is_leaving(undead_thread_letter(world->process, tid)))) return;
+  if (result == -ESRCH || (result < 0 && is_leaving(undead_thread_letter(tid)))) return;
   if (result < 0) {
     snprintf(world->message, sizeof world->message, "thread %d may not be traced (error %ld)", tid, -result);
     stop_result = UNDEAD_STOP_DENIED;
@@ -88,7 +88,7 @@ static bool wait_until_stopped(undead_world *world) {
     for (uint32_t i = 0; i < world->thread_count; i++) {
       undead_stopped_thread *thread = &world->threads[i];
       if (thread->phase != UNDEAD_THREAD_RUNNING) continue;
-      char letter = undead_thread_letter(world->process, thread->tid);
+      char letter = undead_thread_letter(thread->tid);
       // The first thread of a program that lives on without it stays a zombie: it is never reported.
       if (is_leaving(letter)) thread->phase = UNDEAD_THREAD_GONE;
       else if (waited > (letter == 'R' ? RUNNABLE_DEADLINE : STOP_DEADLINE)) {
@@ -123,7 +123,7 @@ static uint32_t release_from_hooks(undead_world *world) {
 static bool is_anybody_runnable(const undead_world *world) {
   for (uint32_t i = 0; i < world->thread_count; i++) {
     const undead_stopped_thread *thread = &world->threads[i];
-    if (thread->phase == UNDEAD_THREAD_RUNNING && undead_thread_letter(world->process, thread->tid) == 'R') return true;
+    if (thread->phase == UNDEAD_THREAD_RUNNING && undead_thread_letter(thread->tid) == 'R') return true;
   }
   return false;
 }

@@ -197,7 +197,7 @@ static void ask(undead_world *world, undead_stopped_thread *thread) {
 
 static void note_thread(undead_world *world, int32_t tid) {
   if (undead_world_find(world, tid)) return;
-  char letter = undead_thread_letter(world->process, tid);
+  char letter = undead_thread_letter(tid);
   if (letter && letter != 'Z' && letter != 'X' && !undead_world_add(world, tid)) world->threads_lost = true;
 }
 
@@ -209,7 +209,7 @@ static uint32_t ask_all(undead_world *world, int32_t *slowest, bool check_gone) 
     if (thread->phase != UNDEAD_THREAD_RUNNING) continue;
     if (!thread->asked) ask(world, thread);
     if (check_gone) {
-      char letter = undead_thread_letter(world->process, thread->tid);
+      char letter = undead_thread_letter(thread->tid);
       if (!letter || letter == 'Z' || letter == 'X') thread->phase = UNDEAD_THREAD_GONE;
     }
     if (thread->phase != UNDEAD_THREAD_RUNNING) continue;
@@ -226,12 +226,12 @@ static bool wait_until_parked(undead_world *world, uint64_t deadline) {
     if (!ask_all(world, &slowest, round % 32 == 31)) return true;
     uint64_t waited = undead_now() - start;
     if (waited > RUNNABLE_DEADLINE + deadline) break;
-    if (waited > deadline && undead_thread_letter(world->process, slowest) != 'R') break;
+    if (waited > deadline && undead_thread_letter(slowest) != 'R') break;
     undead_pause(round < 50 ? 20000 : 500000);
   }
   bool blocked = blocked_signals(slowest) & SIGNAL_BIT(SIGPROF);
   // One that runs may do so for a moment only: while it makes a thread, or is made.
-  bool lasts = blocked && undead_thread_letter(world->process, slowest) != 'R';
+  bool lasts = blocked && undead_thread_letter(slowest) != 'R';
   world->blocks_again = lasts && world->blocking_thread == slowest;
   world->blocking_thread = lasts ? slowest : 0;
   snprintf(world->message, sizeof world->message, "thread %d %s", slowest,

@@ -65,8 +65,7 @@ bool undead_each_thread(const undead_world *world, void (*visit)(undead_world *,
   return listed;
 }
 
-char undead_thread_letter(int32_t process, int32_t tid) {
-  (void)process;
+char undead_thread_letter(int32_t tid) {
   char text[256];
   long length = undead_read_text_of(undead_proc_open_thread(tid, "stat"), text, sizeof text);
   // The name in parentheses may itself hold parentheses: the state follows the last one.

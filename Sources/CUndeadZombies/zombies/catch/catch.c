@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // What the stubs call: a message to a dead object, its destruction, or one of the runtime's functions on it.
 #include "platform/processor/processor.h"
 #include "platform/processor/words.h"
@@ -15,8 +13,6 @@
 #include "zombies/classes/zombie_class.h"
 #include <signal.h>
 #include <stddef.h>
-
-#if defined(__x86_64__)
 
 static bool stops(void) { return undead_zombies.policy == UNDEAD_ZOMBIE_TRAP && undead_zombies.active; }
 
@@ -118,5 +114,3 @@ uintptr_t undead_zombie_touched(uintptr_t object, uint32_t function, uintptr_t p
   if (kind == UNDEAD_ZOMBIE_UNOWNED) return undead_swift_real[function];
   return go_on(kind == UNDEAD_ZOMBIE_CAST ? undead_swift_real[function] : 0);
 }
-#endif
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED && defined(__x86_64__)
 #include "zombies/catch/caught_copy_x86_64.h"
 
 __asm__(
@@ -29,4 +27,3 @@ bool undead_caught_copy_ends(ucontext_t *context) {
   *place = (greg_t)undead_caught_copy_failed;
   return true;
 }
-#endif

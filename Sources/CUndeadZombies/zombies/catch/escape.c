@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // A deinit that lets its object out, and a thread that reads a reference while the last one is released: when the runtime is to
 // free the object, there are references again. It ends the program for that, unless they go meanwhile.
 #include "zombies/catch/escape.h"
@@ -15,7 +13,6 @@
 #include "zombies/reports/waiting.h"
 #include "zombies/shared/state.h"
 
-#if defined(__x86_64__)
 static inline __attribute__((always_inline)) bool is_held(uintptr_t object) {
   uint64_t counts = word_at(object + ABI_OBJECT_REFCOUNT);
   if (counts >> ABI_REFCOUNT_SIDE_TABLE_SHIFT == ABI_REFCOUNT_SIDE_TABLE_TOP)
@@ -81,5 +78,3 @@ static const uintptr_t nothing[UNDEAD_SWIFT_FUNCTION_COUNT];
 static const uintptr_t ends[UNDEAD_SWIFT_FUNCTION_COUNT] = {
   [UNDEAD_SWIFT_DEALLOC_CLASS_INSTANCE] = (uintptr_t)sampled_instance_ends};
 const undead_watching_functions undead_watching_escapes = {ends, nothing, NULL};
-#endif
-#endif

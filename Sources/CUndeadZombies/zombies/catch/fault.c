@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/fault.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -31,7 +29,6 @@ static bool installed;
 
 static int index_of(int signal) { return signal == handled[0] ? 0 : signal == handled[1] ? 1 : -1; }
 
-#if defined(__x86_64__)
 static const int registers_looked_at[] = {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_RBP, REG_R8, REG_R9,
                                           REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
 enum { REGISTER_COUNT = sizeof registers_looked_at / sizeof *registers_looked_at };
@@ -155,14 +152,6 @@ bool undead_fault_copy(void *to, const void *from, size_t size) {
   if (undead_zombie_self.faults == UNDEAD_FAULTS_LET_IN) return undead_caught_copy(to, from, size / sizeof(uint64_t));
   return undead_copy_memory((uintptr_t)from, to, size);
 }
-#else
-bool undead_fault_copy(void *to, const void *from, size_t size) { return undead_copy_memory((uintptr_t)from, to, size); }
-static bool undead_caught_copy_ends(ucontext_t *context) { return (void)context, false; }
-static bool look_at(int signal, const siginfo_t *info, const ucontext_t *context) {
-  (void)signal, (void)info, (void)context;
-  return false;
-}
-#endif
 
 static void on_fault(int signal, siginfo_t *info, void *context);
 
@@ -245,4 +234,3 @@ bool undead_fault_keep(int signal, const struct sigaction *action, struct sigact
   *result = 0;
   return true;
 }
-#endif

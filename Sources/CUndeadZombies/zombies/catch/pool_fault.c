@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // What was done to a dead block of the pool shows where the access happened: by the name of the runtime's function, else by the
 // part of the block.
 #include "zombies/catch/pool_fault.h"
@@ -29,7 +27,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#if defined(__x86_64__)
 enum { POOL_FAULT_IS_WRITE = 2, FRAMES_LOOKED_AT = 6 };
 
 static const struct {
@@ -238,12 +235,3 @@ bool undead_fault_before_call(uintptr_t address, bool is_write, undead_frame cal
   if (!goes_on && undead_zombies.dying) (void)*(volatile const char *)address;
   return goes_on;
 }
-#else
-undead_fenced_answer undead_fenced_fault(const siginfo_t *info, const ucontext_t *context) {
-  return (void)info, (void)context, UNDEAD_FENCED_NOT_MET;
-}
-bool undead_fault_before_call(uintptr_t address, bool is_write, undead_frame caller) {
-  return (void)address, (void)is_write, (void)caller, false;
-}
-#endif
-#endif

@@ -1,11 +1,8 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/catch/stubs_x86_64.h"
 #include "platform/processor/assembly_x86_64.h"
 #include "platform/memory/own_data.h"
 #include <stddef.h>
 
-#if defined(__x86_64__)
 _Static_assert(offsetof(undead_message_registers, self) == 64 && offsetof(undead_message_registers, pc) == 104 &&
                    sizeof(undead_message_registers) == 128 && UNDEAD_STUB_COUNT == 2048 &&
                    sizeof(undead_method_record) == 16,
@@ -145,5 +142,3 @@ __asm__(
     ".text\n");
 
 const undead_zombie_stubs undead_stubs = {undead_method_stubs, undead_record_stubs, undead_destroy_stub};
-#endif
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Which `unowned` field led to a dead object: the runtime is given its address alone. The code before the call has loaded it from
 // the field's offset. Whose field it was is certain where the register of that load is one that calls preserve, or was itself loaded
 // from the frame of the function, as debug builds do. Of the other loads nothing is known; nor where two fields fit.
@@ -13,7 +11,6 @@
 #include "zombies/classes/zombie_class.h"
 #include <string.h>
 
-#if defined(__x86_64__)
 enum { CODE_BYTES = 256, LOAD_BYTES = 16 };
 
 // Whether code ends here: with a return, a trap, or what fills the place up to the next function.
@@ -110,5 +107,3 @@ undead_unowned_field undead_find_unowned_field(uintptr_t dead, uintptr_t pc, uin
   for (uintptr_t at = start; at + 8 <= pc; at++) look_at_load(&search, start, at);
   return search.several || !search.found.field ? (undead_unowned_field){0} : search.found;
 }
-#endif
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The versions of the runtime's functions that watch for zombies. They only compare the isa with the range of zombie classes, and
 // change no register but r11, as the stubs of the PLT do.
 #include "zombies/catch/watching_x86_64.h"
@@ -7,7 +5,6 @@
 #include "zombies/classes/zombie_class.h"
 #include "zombies/functions/each_function_x86_64.h"
 
-#if defined(__x86_64__)
 #define TEXT(value) #value
 #define NUMBER(value) TEXT(value)
 
@@ -170,5 +167,3 @@ undead_swift_function undead_watching_function_at(uintptr_t pc, uint32_t *depth)
 
 const undead_watching_functions undead_watching = {
   undead_swift_watching, undead_swift_watching_closely, undead_watching_each_release};
-#endif
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Metadata of classes, read by threads of the program while others run: at the first death of a class, and where a use of a dead
 // object is reported. The kernel is asked before each structure is read. What it describes is in use, or the image that it lay in
 // was unloaded: then it is not read.
@@ -234,4 +232,3 @@ void undead_metadata_names(uintptr_t isa, const char **module, const char **name
     context = relative_indirectable_at(context + ABI_DESCRIPTOR_PARENT);
   }
 }
-#endif

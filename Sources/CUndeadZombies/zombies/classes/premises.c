@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The premise about tables of methods (Metadata.h: TargetVTableDescriptorHeader and what stands before it): each slot of a class of
 // the standard library holds the function that the descriptor of its method names.
 #include "zombies/premises.h"
@@ -69,4 +67,3 @@ bool undead_premises_of_dead_classes(undead_premises *premises) {
   ZOMBIES(false, "the methods of classes of this program");
   return true;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/classes/type_lists.h"
 #include "platform/memory/own_data.h"
 #include <stddef.h>
@@ -62,4 +60,3 @@ bool undead_type_list_has(undead_type_list list, const char *name) {
   }
   return false;
 }
-#endif

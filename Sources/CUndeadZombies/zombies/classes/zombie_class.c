@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/classes/zombie_class.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/memory.h"
@@ -231,4 +229,3 @@ uint64_t undead_zombie_class_count(void) { return __atomic_load_n(&class_count, 
 
 void undead_zombie_classes_before_fork(void) { undead_lock_before_fork(&lock); }
 void undead_zombie_classes_after_fork(void) { undead_lock_after_fork(&lock); }
-#endif

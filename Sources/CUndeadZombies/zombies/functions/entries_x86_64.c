@@ -1,11 +1,8 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Our definitions of the runtime's functions: weak, so that a runtime that is linked statically keeps its own. Each is
 // a jump through a table; what stands there at first finds the runtime's function (functions.c).
 #include "zombies/functions/each_function_x86_64.h"
 #include "platform/memory/own_data.h"
 
-#if defined(__x86_64__)
 __asm__(UNDEAD_KEEP_ARGUMENTS
     ".macro undead_entry name, index\n"
     ".weak \\name\n"
@@ -61,5 +58,3 @@ __asm__(UNDEAD_KEEP_ARGUMENTS
     ".size undead_find_function, . - undead_find_function\n"
     ".section .note.GNU-stack,\"\",@progbits\n"
     ".text\n");
-#endif
-#endif

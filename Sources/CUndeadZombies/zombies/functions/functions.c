@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/functions/functions.h"
 #include "platform/images/c_library.h"
 #include "platform/images/imports.h"
@@ -8,7 +6,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 
-#if defined(__x86_64__)
 #define FUNCTION_NAME(name, function) #function,
 static const char *const names[UNDEAD_SWIFT_FUNCTION_COUNT] = {UNDEAD_EACH_FUNCTION(FUNCTION_NAME)};
 
@@ -101,10 +98,3 @@ void undead_swift_functions_watch_closely(bool on) {
   for (uint32_t i = 0; i < UNDEAD_SWIFT_FUNCTION_COUNT; i++)
     if (watching && watching->closely[i]) set_target(i);
 }
-#else
-bool undead_swift_functions_find(void) { return false; }
-void undead_swift_functions_watch(const undead_watching_functions *functions) { (void)functions; }
-void undead_swift_functions_watch_closely(bool on) { (void)on; }
-void undead_swift_functions_step_aside(void) {}
-#endif
-#endif

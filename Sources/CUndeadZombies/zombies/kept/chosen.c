@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Blocks are chosen at random, or as storage, and for a while also by the place of a use that was found: then malloc asks here for
 // each block (record/block_source.h), which is dear, so it ends when the time or the number of blocks is over.
 #include "zombies/kept/chosen.h"
@@ -282,4 +280,3 @@ void undead_chosen_end(void) {
   undead_block_source_set(NULL);
   undead_fenced_open_all();
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/kept/closed_pages.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -57,4 +55,3 @@ bool undead_spare_mappings_give(void) {
   if (pages) undead_unmap(pages, 2 * PAIRS * UNDEAD_PAGE);
   return true;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // The runtime frees an object: it goes to the quarantine instead.
 #include "record/block_source.h"
 #include "record/claims.h"
@@ -16,7 +14,6 @@
 #include "zombies/classes/zombie_class.h"
 #include <stddef.h>
 
-#if defined(__x86_64__)
 #define HIDDEN __attribute__((visibility("hidden"), noinline))
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
@@ -181,23 +178,3 @@ HIDDEN void undead_object_died(uintptr_t object, size_t size, size_t align_mask)
 void undead_object_died(uintptr_t object, size_t size, size_t align_mask) {
   died(UNDEAD_SWIFT_DEALLOC_OBJECT, object, size, align_mask, __builtin_frame_address(0));
 }
-#else
-bool undead_zombie_filter_kept(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  (void)block, (void)pc, (void)sp, (void)bp;
-  return false;
-}
-
-bool undead_zombie_filter_guarded(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  (void)block, (void)pc, (void)sp, (void)bp;
-  return false;
-}
-
-bool undead_zombie_filter_all(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  return undead_zombie_filter_guarded(block, pc, sp, bp);
-}
-
-bool undead_zombie_filter_unseen(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  return undead_zombie_filter_guarded(block, pc, sp, bp);
-}
-#endif
-#endif

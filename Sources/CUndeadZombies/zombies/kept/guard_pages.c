@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/kept/guard_pages.h"
 #include "glibc/layout.h"
 #include "platform/memory/memory.h"
@@ -265,4 +263,3 @@ void undead_guard_before_fork(void) { undead_lock_before_fork(&guard_lock); }
 void undead_guard_after_fork(void) { undead_lock_after_fork(&guard_lock); }
 
 void undead_guard_read_counters(undead_guard_counters *result) { *result = guard_counters; }
-#endif

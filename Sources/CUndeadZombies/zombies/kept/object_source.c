@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Objects of all kinds come from one place of the runtime: swift_allocObject -> swift_slowAlloc -> malloc or posix_memalign. Calls
 // inside the runtime cannot be replaced, so malloc recognises them: by its own return address and that of swift_slowAlloc.
 //
@@ -151,4 +149,3 @@ void *undead_object_source(size_t size, size_t alignment, uintptr_t pc, uintptr_
   undead_hook_leave();
   return object;
 }
-#endif

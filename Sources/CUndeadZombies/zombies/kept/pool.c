@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // A block has pages of its own for as long as it lives, in the row of the smallest slots that have room for it. The dead of a row
 // wait in a queue of `kept_count` for the next block: one of its first quarter is taken, at random, so that a slot stays dead for
 // as long as possible and nobody can foresee which one comes next. Until the queue is full, slots that were never used are taken:
@@ -326,4 +324,3 @@ void undead_fenced_read_counters(undead_fenced_counters *result) { *result = cou
 
 void undead_fenced_before_fork(void) { undead_lock_before_fork(&lock); }
 void undead_fenced_after_fork(void) { undead_lock_after_fork(&lock); }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/kept/quarantine.h"
 #include "glibc/layout.h"
 #include "platform/memory/own_data.h"
@@ -303,4 +301,3 @@ void undead_quarantine_after_fork(void) {
   undead_lock_after_fork(&undead_ring_lock);
   for (uint32_t i = 0; i < UNDEAD_LANES; i++) undead_lock_after_fork(&undead_lanes[i].lock);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // Who asks for dead objects: a zombie was used.
 #include "platform/memory/memory.h"
 #include "runtime/abi.h"
@@ -74,4 +72,3 @@ bool undead_quarantine_find_scribble(uint64_t word, undead_dead *dead, uint32_t 
   undead_lock_release_in_hook(&undead_ring_lock);
   return found;
 }
-#endif

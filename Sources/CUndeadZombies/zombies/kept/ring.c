@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/kept/ring.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -185,4 +183,3 @@ void undead_ring_set_budget(const undead_zombie_budget *budget) {
   while (lanes < UNDEAD_LANES && lanes * 2 <= most) lanes *= 2;
   __atomic_store_n(&undead_ring.lanes, lanes, __ATOMIC_RELAXED);
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 // All counters of the sniffer, from the parts that keep them.
 #include "undead_sniffer.h"
 #include "zombies/classes/zombie_class.h"
@@ -24,4 +22,3 @@ void undead_zombies_read_counters(undead_zombie_counters *counters) {
   counters->reports = undead_zombie_counts.reports;
   counters->lost_reports = undead_zombie_counts.lost_reports;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/reports/log.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -220,4 +218,3 @@ size_t undead_zombies_copy_log(void *to, size_t room) {
 void undead_zombie_log_counters(const undead_zombie_counters *counters) {
   if (log_file && log_pid == getpid()) log_file->counters = *counters;
 }
-#endif

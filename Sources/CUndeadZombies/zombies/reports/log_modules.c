@@ -1,10 +1,7 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/reports/log_modules.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
-#include "platform/memory/page.h"
 #include "platform/maps/segments.h"
 #include <errno.h>
 #include <string.h>
@@ -84,4 +81,3 @@ size_t undead_modules_list_write(undead_module_list *list, char *start, size_t r
   errno = saved;
   return writer.at ? (size_t)(writer.at - start) : 0;
 }
-#endif

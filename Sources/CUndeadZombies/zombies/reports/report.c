@@ -1,10 +1,7 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/reports/report.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "record/gate.h"
-#include "record/mode.h"
 #include "runtime/abi.h"
 #include "unwind/backtrace.h"
 #include "unwind/settings.h"
@@ -189,4 +186,3 @@ void undead_zombies_wait(uint32_t milliseconds) {
 }
 
 void undead_zombie_finding_drop(undead_zombie_finding *made) { undead_unmap(made, sizeof *made); }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/reports/sites.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -97,4 +95,3 @@ void undead_site_forget(const undead_zombie_use *use) {
   }
   undead_lock_release(&lock);
 }
-#endif

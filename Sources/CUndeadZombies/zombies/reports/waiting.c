@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/reports/waiting.h"
 #include "platform/memory/own_data.h"
 #include "zombies/functions/functions.h"
@@ -191,4 +189,3 @@ void undead_zombie_waiting_after_fork_in_child(void) {
   for (uint32_t i = 0; i < PLACES; i++) places[i].used = false;
   set_in_use(0);
 }
-#endif

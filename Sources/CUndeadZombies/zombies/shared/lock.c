@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/shared/lock.h"
 #include "platform/processor/processor.h"
 #include "record/abandoned.h"
@@ -36,4 +34,3 @@ bool undead_lock_wait(undead_bounded_lock *lock, uintptr_t own) {
   errno = saved;
   return taken;
 }
-#endif

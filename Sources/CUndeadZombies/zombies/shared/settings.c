@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "platform/system/environment.h"
 #include "platform/system/read_text.h"
 #include "zombies/shared/settings.h"
@@ -34,4 +32,3 @@ bool undead_zombie_options_of_environment(undead_zombie_options *options) {
   options->guard_types = text_of(options->sample ? "UNDEAD_ZOMBIE_TYPES" : "UNDEAD_ZOMBIE_GUARD");
   return true;
 }
-#endif

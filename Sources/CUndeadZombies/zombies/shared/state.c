@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/shared/state.h"
 #include "platform/memory/own_data.h"
 
@@ -24,4 +22,3 @@ void undead_zombie_sampled_options(undead_zombie_options *options, uint32_t samp
   options->budget.count = DEFAULT_PAGES;
   options->policy = UNDEAD_ZOMBIE_REPORT;
 }
-#endif

@@ -1,5 +1,3 @@
-#include "undead_supported.h"
-#if UNDEAD_SUPPORTED
 #include "zombies/shared/threads.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
@@ -80,4 +78,3 @@ void undead_thread_let_faults_in(void) {
 }
 
 void undead_threads_after_fork_in_child(void) { undead_zombie_self.place = undead_zombie_self.deaths = 0; }
-#endif

@@ -372,18 +372,22 @@ static void be_interrupted_by_timer(void) {
   unsigned seed = 1;
   while (handled < 100) {
     seed = seed * 1664525u + 1013904223u;
-    descend((int)(seed >> 28), seed >> 3);
+    descend((int)(seed >> 27), seed >> 3);
   }
 }
 
 static void interrupt_by_timer(void) {
-  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_ONSTACK};
+  // Handlers on the thread's own stack, which others interrupt.
+  struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART | SA_NODEFER};
   sigaction(SIGVTALRM, &action, NULL);
   handler_depth = 1;
   struct itimerval often = {{0, 500}, {0, 500}}, never = {{0, 0}, {0, 0}};
   static ucontext_t context;
   prepare(&context, map_stack(1 << 17), 1 << 17, be_interrupted_by_timer);
   setitimer(ITIMER_VIRTUAL, &often, NULL);
+  be_interrupted_by_timer();
+  action.sa_flags = SA_RESTART | SA_ONSTACK;
+  sigaction(SIGVTALRM, &action, NULL);
   be_interrupted_by_timer();
   enter(&context);
   setitimer(ITIMER_VIRTUAL, &never, NULL);

@@ -1,5 +1,9 @@
-// The program ends while eight threads make, move and free objects.
+// The program ends while eight threads make, move and free objects, which takes them into the instrument all the time; also on one
+// processor that others keep busy: they get there hardly ever.
 // EXPECT silent
+// CASE exit-while-allocating
+// CASE exit-on-busy-processor
+// SHELL own=$$; { taskset -pc 0 $own; for i in 1 2 3 4; do while kill -0 $own; do :; done & done; } >/dev/null 2>&1; exec $RUN
 import Foundation
 
 final class Node {

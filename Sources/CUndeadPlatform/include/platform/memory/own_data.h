@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#if defined(__clang__) && UNDEAD_SUPPORTED
+#if UNDEAD_SUPPORTED
 #pragma clang section bss = "undead_bss" data = "undead_data"
 #endif
 
