@@ -101,12 +101,13 @@ private struct PathSearch {
       var holding = roots.filter { $0.worth == most }.map(\.number)
       // Where few tasks wait are servers, and not what they serve.
       if most == .frames { holding.sort { (rows.range(of: $0).count, $0) < (rows.range(of: $1).count, $1) } }
-      for root in holding {
-        for number in rows.range(of: root) where holder[Int(rows.targets[number])] == HeapPaths.none {
-          meet(Int(rows.targets[number]), from: heap.dominators.nodes.node(ofRoot: root), by: HeapPaths.none)
-        }
-      }
+      start(from: holding, rows)
       for block in waiting.removeValue(forKey: most) ?? [] { spread(from: Int(block)) }
+      spread()
+    }
+    // A task that waits does not resume itself: what else leads to it comes first.
+    if resumption {
+      start(from: roots.map(\.number).filter { heap.file.roots[$0].kind == HeapFile.Root.task }, rows)
       spread()
     }
     rows.deallocate()
@@ -118,6 +119,14 @@ private struct PathSearch {
       spread()
     }
     assert(met == heap.graph.count)
+  }
+
+  private mutating func start(from roots: [Int], _ rows: RootRows) {
+    for root in roots {
+      for number in rows.range(of: root) where holder[Int(rows.targets[number])] == HeapPaths.none {
+        meet(Int(rows.targets[number]), from: heap.dominators.nodes.node(ofRoot: root), by: HeapPaths.none)
+      }
+    }
   }
 
   private mutating func meet(_ block: Int, from source: Int, by number: UInt32) {
@@ -164,11 +173,12 @@ private struct PathSearch {
       || (resumption && !root.isWeak && heap.types.groups[heap.group(Int(edge.target))].kind == .task)
   }
 
-  private func worth(ofRoot root: HeapFile.Root) -> PathWorth {
+  /// Nil for roots that come after all others.
+  private func worth(ofRoot root: HeapFile.Root) -> PathWorth? {
     switch root.kind {
     case HeapFile.Root.runLoop: .counted
     case HeapFile.Root.global: root.isMapped ? .words : .counted
-    case HeapFile.Root.task: resumption ? .words : .frames
+    case HeapFile.Root.task: resumption ? nil : .frames
     case HeapFile.Root.threadLocal: .locals
     case HeapFile.Root.stack, HeapFile.Root.register: .threads
     default: .words

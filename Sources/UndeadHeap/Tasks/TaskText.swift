@@ -63,7 +63,9 @@ package enum TaskText {
         "owner",
         "\(PathText.type(TextLine(owner))) is gone: call cancel() when it goes away, in its deinit at the latest")
     }
-    if let path = group.resumedBy, group.state != .running, group.parent == nil {
+    // That of a child whose parent is shown leads by way of the parent, but for what the child itself waits for.
+    let waitsItself = group.state == .continuation || group.state == .stream
+    if let path = group.resumedBy, group.state != .running, group.parent == nil || (waitsItself && group.role != .asyncLet) {
       add("kept by", HeapDiffText.path(path, options))
     }
     return lines
