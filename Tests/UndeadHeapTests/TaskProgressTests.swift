@@ -49,6 +49,21 @@ import UndeadReport
     #expect(try sample.answers() == [.yes])
   }
 
+  /// A task that waits is a root; who can resume it is told before that, whatever the way is worth. It itself is nobody who can.
+  @Test(arguments: [true, false]) func whoCanResumeIt(_ isHeld: Bool) throws {
+    var sample = Sample()
+    let task = sample.task(.continuation)
+    let memory = sample.heap.foreign(size: 64)
+    sample.heap.link(memory, "+24", task, strength: HeapFile.Strength.perhaps)
+    if isHeld { sample.heap.global("App.context", holds: memory) }
+    let stack = sample.heap.stack([.app("App.wait()")])
+    let graph = try sample.heap.file().graph()
+    sample.heap.waits = [withExtendedLifetime(graph) { .init(shape: graph.shapes[task], stack: stack) }]
+    let report = TaskReport(try LoadedHeap(sample.heap.file()), symbolizer: nil)
+    #expect(report.groups.map { $0.resumedBy?.first?.root?.name } == [isHeld ? "App.context" : nil])
+    #expect(report.summary.neverResumed == (isHeld ? 0 : 1))
+  }
+
   /// What the counts explain, a stale word of a stack does not keep.
   @Test func notByADoubtfulWord() throws {
     for (strong, answer) in [(UInt32(1), TaskProgress.Answer.never), (2, .yes)] {

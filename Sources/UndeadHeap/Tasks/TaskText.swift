@@ -63,9 +63,9 @@ package enum TaskText {
         "owner",
         "\(PathText.type(TextLine(owner))) is gone: call cancel() when it goes away, in its deinit at the latest")
     }
-    // That of a child whose parent is shown leads by way of the parent, but for what the child itself waits for.
-    let waitsItself = group.state == .continuation || group.state == .stream
-    if let path = group.resumedBy, group.state != .running, group.parent == nil || (waitsItself && group.role != .asyncLet) {
+    // What a child of a group waits for, its parent does not show. One of `async let` lies in the memory of its parent.
+    let waitsItself = (group.state == .continuation || group.state == .stream) && group.role != .asyncLet
+    if let path = group.resumedBy, group.state != .running, group.parent == nil || waitsItself {
       add("kept by", HeapDiffText.path(path, options))
     }
     return lines
