@@ -277,10 +277,12 @@ package final class HeapOwnership {
     _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ owners: UnsafeMutableBufferPointer<Owners>
   ) -> UnsafeMutableBufferPointer<Bool> {
     let owns = UnsafeMutableBufferPointer<Bool>.filled(graph.rootEdges.count, with: false)
+    let isCache = graph.file.isCache
     for (number, edge) in graph.rootEdges.enumerated() {
       let root = graph.file.roots[Int(edge.root)]
       let block = Int(edge.target)
       guard !root.isWeak, reached[block], root.kind != HeapFile.Root.task else { continue }
+      if isCache[Int(edge.root)], graph.strongCounts[block] != HeapGraph.unknownCount { continue }
       let isGlobal = root.kind == HeapFile.Root.global
       owns[number] =
         owners[block] == .all || (isGlobal && owners[block] != .counted)
@@ -305,6 +307,18 @@ package final class HeapOwnership {
         owners[block] == .all, graph.strongCounts[block] != HeapGraph.unknownCount
       else { continue }
       rootOwns[number] = true
+    }
+  }
+}
+
+extension HeapFile {
+  /// By root: true for variables in which the runtime keeps what it makes of generic types (mangled "...MK"). It has no objects there,
+  /// but words that are left over.
+  var isCache: [Bool] {
+    roots.map { root in
+      guard root.kind == Root.global else { return false }
+      let name = snapshot.strings[root.name]
+      return name.hasPrefix("$s") && name.hasSuffix("MK")
     }
   }
 }

@@ -53,7 +53,7 @@ package enum TaskText {
         + "(\(facts(group)))"
     ]
     func add(_ label: TextLine, _ text: TextLine) { lines.append("      \(indent)\(label.padded(10)) \(text)") }
-    if group.waitsIn != nil || group.state == .running, !group.backtrace.frames.isEmpty {
+    if group.waitsIn != nil {
       add("", HeapDiffText.site(group.backtrace, options))
     }
     if !group.names.isEmpty { add("named", TextLine(group.names.joined(separator: ", "))) }

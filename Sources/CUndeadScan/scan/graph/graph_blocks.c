@@ -230,7 +230,7 @@ static void note_fields(walk *self, uint32_t rank, size_t base, bool key) {
 
 // Numbers without a name may be anything. Those of files are small, and few.
 static bool may_be_descriptors(const walk *self, const undead_element_range *range) {
-  enum { MOST_ELEMENTS = 1 << 12, MOST_NUMBER = 1 << 16 };
+  enum { MOST_ELEMENTS = 1 << 10, MOST_NUMBER = 1 << 16 };
   uint32_t count = 0;
   for (uintptr_t at = range->low; at < range->high; at += range->stride) {
     if (undead_elements_skip(&self->body->elements, at)) continue;
