@@ -228,12 +228,18 @@ static void note_fields(walk *self, uint32_t rank, size_t base, bool key) {
   }
 }
 
+// undead_elements_skip is for words, which may have two elements.
+static bool is_in_use(const undead_elements *elements, const undead_element_range *range, uintptr_t at) {
+  size_t bucket = (at - range->low) / range->stride;
+  return !elements->bitmap || elements->bitmap[bucket / 64] >> bucket % 64 & 1;
+}
+
 // Numbers without a name may be anything. Those of files are small, and few.
 static bool may_be_descriptors(const walk *self, const undead_element_range *range) {
   enum { MOST_ELEMENTS = 1 << 10, MOST_NUMBER = 1 << 16 };
   uint32_t count = 0;
   for (uintptr_t at = range->low; at < range->high; at += range->stride) {
-    if (undead_elements_skip(&self->body->elements, at)) continue;
+    if (!is_in_use(&self->body->elements, range, at)) continue;
     if (*(const uint32_t *)at >= MOST_NUMBER || ++count > MOST_ELEMENTS) return false;
   }
   return true;
@@ -246,7 +252,7 @@ static void note_elements(walk *self, uint32_t rank, const undead_element_range 
     if (layout->descriptors[i].key == key) first = &layout->descriptors[i];
   if (!first || !range->stride || (*first->name == '[' && !may_be_descriptors(self, range))) return;
   for (uintptr_t at = range->low; at < range->high; at += range->stride)
-    if (!undead_elements_skip(&self->body->elements, at)) note_fields(self, rank, at - self->block, key);
+    if (is_in_use(&self->body->elements, range, at)) note_fields(self, rank, at - self->block, key);
 }
 
 static void note_descriptors(walk *self, uint32_t rank) {
