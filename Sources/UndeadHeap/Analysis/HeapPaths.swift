@@ -106,14 +106,17 @@ private struct PathSearch {
 
   mutating func run() {
     let rows = RootRows(heap.graph) { number, edge in owns(rootEdge: number, edge) }
-    let roots = heap.file.roots.indices.map { (number: $0, worth: worth(ofRoot: heap.file.roots[$0])) }
+    let isCache = heap.file.isCache
+    let roots = heap.file.roots.indices.map { number in
+      (number: number, worth: resumption && isCache[number] ? nil : worth(ofRoot: heap.file.roots[number]))
+    }
     search(from: roots, rows)
     if resumption {
       // A handle resumes no task, and a task that waits not itself: what else leads to it comes first.
       allowsHandles = true
       for block in withHandles { waiting[worth[Int(block)], default: []].append(block) }
       search(from: roots, rows)
-      start(from: roots.map(\.number).filter { heap.file.roots[$0].kind == HeapFile.Root.task }, rows)
+      start(from: roots.filter { $0.worth == nil }.map(\.number), rows)
       spread()
     }
     rows.deallocate()

@@ -277,12 +277,10 @@ package final class HeapOwnership {
     _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ owners: UnsafeMutableBufferPointer<Owners>
   ) -> UnsafeMutableBufferPointer<Bool> {
     let owns = UnsafeMutableBufferPointer<Bool>.filled(graph.rootEdges.count, with: false)
-    let isCache = graph.file.isCache
     for (number, edge) in graph.rootEdges.enumerated() {
       let root = graph.file.roots[Int(edge.root)]
       let block = Int(edge.target)
       guard !root.isWeak, reached[block], root.kind != HeapFile.Root.task else { continue }
-      if isCache[Int(edge.root)], graph.strongCounts[block] != HeapGraph.unknownCount { continue }
       let isGlobal = root.kind == HeapFile.Root.global
       owns[number] =
         owners[block] == .all || (isGlobal && owners[block] != .counted)
@@ -312,8 +310,8 @@ package final class HeapOwnership {
 }
 
 extension HeapFile {
-  /// By root: true for variables in which the runtime keeps what it makes of generic types (mangled "...MK"). It has no objects there,
-  /// but words that are left over.
+  /// By root: true for variables in which the runtime keeps what it makes of generic types (mangled "...MK"). Nothing there resumes a
+  /// task, but words are left over in its memory.
   var isCache: [Bool] {
     roots.map { root in
       guard root.kind == Root.global else { return false }

@@ -287,7 +287,7 @@ package struct TaskProgress {
     where heap.file.roots[Int(edge.root)].kind != HeapFile.Root.task {
       let target = Int(edge.target)
       guard !heap.file.roots[Int(edge.root)].isWeak || !isCounted(target) else { continue }
-      if isCache[Int(edge.root)], heap.graph.strongCounts[target] != HeapGraph.unknownCount { continue }
+      if isCache[Int(edge.root)] { continue }
       meetInner(target, from: nil, HeapFile.InnerWord.ofRoot | UInt64(number), by: .either, .yes)
       guard let task = waiting(target) else {
         reach(target)
