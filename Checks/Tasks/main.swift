@@ -6,6 +6,7 @@ for (name, body) in endless { cases += starts.map { start in ("never \(name) \(s
 cases += circles.map { ("never \($0.0)", $0.1) }
 for (name, body) in ordinary { cases += starts.map { start in ("ends \(name) \(start.0)", { start.1(body) }) } }
 cases += peaceful.map { ("ends \($0.0)", $0.1) }
+cases += formsOfEndless.map { ("never \($0.0)", $0.1) } + formsOfOrdinary.map { ("ends \($0.0)", $0.1) }
 
 let wanted = CommandLine.arguments.dropFirst().joined(separator: " ")
 if wanted == "list" {

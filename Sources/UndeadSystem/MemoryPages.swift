@@ -40,7 +40,7 @@
     }
 
     /// The same of a text; each mapping has its line as in `maps`, and some 25 with a word of a capital and a colon.
-    static func uncopied(smaps: UnsafeRawBufferPointer) -> [Range<UInt64>] {
+    package static func uncopied(smaps: UnsafeRawBufferPointer) -> [Range<UInt64>] {
       var ranges: [Range<UInt64>] = []
       var mapping = smaps[..<0]
       var rest = smaps[...]

@@ -57,15 +57,23 @@ import UndeadTestSupport
   private func descriptors(_ report: HeapReport) throws {
     let rows = try #require(report.descriptors)
     func holders(_ kind: String, _ target: String = "") -> [String?] {
-      rows.filter { $0.kind == kind && $0.target.hasPrefix(target) }.map { row in
-        row.type.map { type in "\(type)\(row.field.map { ".\($0)" } ?? "")" }
-      }
+      rows.filter { $0.kind == kind && $0.target.hasPrefix(target) }.map(\.holder)
     }
     #expect(holders("socket").filter { $0 == "App.Connection.fd" }.count == 5)
     #expect(holders("socket").contains("App.Log.socketFD"))
     let listeners = holders("socket").compactMap { $0 }.filter { $0.contains("Listener") }
     #expect(listeners.count { $0.contains("Array") } == 3 && listeners.count { $0.contains("Dictionary") } == 3)
     #expect(holders("device", "/dev/zero") == ["App.Log.file"])
+    #expect(
+      holders("device", "/dev/full").compactMap { $0 }.sorted() == [
+        "App.Switchboard.fileDescriptor", "App.Switchboard.last", "App.Switchboard.line",
+        "Swift._ContiguousArrayStorage<Swift.Int32>[]", "Swift._DictionaryStorage<Swift.Int32, Swift.String>[key]",
+        "Swift._DictionaryStorage<Swift.Int32, Swift.String>[key]", "Swift._SetStorage<App.FileDescriptor>[element]",
+        "global App.globalFD",
+      ])
+    #expect(holders("device", "/dev/random") == ["App.Switchboard.epfd"])
+    // Its number is among others.
+    #expect(holders("device", "/dev/urandom") == [nil])
     #expect(holders("device", "/dev/null").contains("DispatchIO"))
     #expect(holders("file", "/").contains("Foundation.FileHandle._fd"))
     #expect(holders("pipe").contains("source of libdispatch") && holders("pipe").contains(nil))

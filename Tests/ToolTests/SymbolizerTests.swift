@@ -21,6 +21,8 @@ import UndeadTestSupport
     outer(CommandLine.argc == 1 ? 1 : 2)
     public final class One { var n = 0; var f: (() -> Void)?; public func start() { f = { self.n += 1 } } }
     public final class Two { var n = 0; var f: (() -> Void)?; public func start() { hidden(); f = { self.n += 1 } } }
+    @inline(never) public func first() async { hidden(); await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in hidden() } }
+    @inline(never) public func second() async { await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in outer(3) } }
     """
   private static let bias: UInt64 = 0x5000_0000
 
@@ -109,6 +111,28 @@ import UndeadTestSupport
     for part in parts {
       let result = Symbolizer().symbolize([part.address + Self.bias], modules: [build.module])
       #expect(result.symbols[part.address + Self.bias]?.last?.symbol == "Fixture.waits()")
+    }
+  }
+
+  /// Equal ends of asynchronous functions are one function without a line: the part before has that of the wait.
+  @Test func partsWithoutLinesHaveThatOfTheWait() throws {
+    let build = try build("-g", "-O")
+    for (function, line) in [("5first", 13), ("6second", 14)] {
+      let parts = build.functions.filter { $0.name.contains("\(function)yyYaF") && $0.name.hasSuffix("_") }
+      #expect(parts.count > 1)
+      for part in parts {
+        let result = Symbolizer().symbolize([part.address + Self.bias], modules: [build.module])
+        let frame = try #require(result.symbols[part.address + Self.bias]?.last)
+        #expect(frame.line == line && frame.symbol == "Fixture.\(function.dropFirst())()", "\(part.name)")
+      }
+    }
+  }
+
+  @Test func namesOfThePartsBefore() {
+    #expect(ResumedLines.names(before: "$s3App4waityyYaFTY0_") == ["$s3App4waityyYaF"])
+    #expect(ResumedLines.names(before: "$s3App4waityyYaFTQ2_") == ["$s3App4waityyYaFTY1_", "$s3App4waityyYaFTQ1_"])
+    for other in ["$s3App4waityyYaF", "$s3App4waityyYaFTATQ0_", "$s3App4waityyYaFTQ_", "main_"] {
+      #expect(ResumedLines.names(before: other) == nil, "\(other)")
     }
   }
 

@@ -383,6 +383,29 @@ import UndeadReport
     #expect(try texts(heap) == (ownerIsDead ? ["deadOwner 1 352 App.Owner"] : []))
   }
 
+  /// A task whose child waits in a loop ends no sooner than it; one that waits for nobody soon ends.
+  @Test(arguments: [true, false]) func parentsOfEndlessChildren(_ loops: Bool) throws {
+    var heap = HeapBuilder()
+    let parent = heap.object("Task", size: 320, kind: .task, isOfProgram: false)
+    let child = heap.object("Task", size: 320, kind: .task, isOfProgram: false)
+    let context = heap.object("box of weak App.Owner", size: 32, kind: .context)
+    heap.link(parent, "operation", context, closure: .app("closure #1 in App.Owner.start()"))
+    let owner = heap.object("App.Owner", size: 48, flags: HeapFile.Shape.isDead | HeapFile.Shape.countUnknown)
+    heap.link(context, "captured App.Owner", owner, strength: HeapFile.Strength.none)
+    heap.global("App.parent", holds: parent)
+    heap.global("App.feed", holds: child)
+    heap.tasks = [
+      HeapFile.Task(address: heap.address(parent), dependency: .group),
+      HeapFile.Task(
+        address: heap.address(child), parent: heap.address(parent), dependency: .continuation,
+        flags: loops ? HeapFile.Task.loops : 0),
+    ]
+    let stack = heap.stack([.app("closure #1 in App.Owner.start()")])
+    let graph = try heap.file().graph()
+    heap.waits = [withExtendedLifetime(graph) { .init(shape: graph.shapes[parent], stack: stack) }]
+    #expect(try texts(heap) == (loops ? ["deadOwner 1 352 App.Owner"] : []))
+  }
+
   /// The closure is that of an object which the task uses.
   @Test func closuresOfWhatATaskUses() throws {
     var heap = HeapBuilder()

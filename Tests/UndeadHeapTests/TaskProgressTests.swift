@@ -49,6 +49,37 @@ import UndeadReport
     #expect(try sample.answers() == [.yes])
   }
 
+  /// What can resume a task is told before its handles, whatever the way is worth, and these before itself: that is nobody.
+  @Test(arguments: [(true, "App.context"), (false, "App.owner"), (false, nil)] as [(Bool, String?)])
+  func whoCanResumeIt(_ isHeld: Bool, _ root: String?) throws {
+    var sample = Sample()
+    let hasHandle = root == "App.owner" || isHeld
+    let task = sample.task(.continuation, strong: hasHandle ? 2 : 1)
+    let owner = sample.heap.object("App.Owner")
+    if hasHandle { sample.heap.link(owner, "task", task) }
+    sample.heap.global("App.owner", holds: owner)
+    let memory = sample.heap.foreign(size: 64)
+    sample.heap.link(memory, "+24", task, strength: HeapFile.Strength.perhaps)
+    if isHeld { sample.heap.global("App.context", holds: memory) }
+    let stack = sample.heap.stack([.app("App.wait()")])
+    let graph = try sample.heap.file().graph()
+    sample.heap.waits = [withExtendedLifetime(graph) { .init(shape: graph.shapes[task], stack: stack) }]
+    let report = TaskReport(try LoadedHeap(sample.heap.file()), symbolizer: nil)
+    #expect(report.groups.map { $0.resumedBy?.first?.root?.name } == [root])
+    #expect(report.summary.neverResumed == (isHeld ? 0 : 1))
+  }
+
+  /// Where the runtime keeps what it makes of types, only words that are left over name objects.
+  @Test func notByACacheOfTheRuntime() throws {
+    for (name, answer) in [("$sSayxGSlsMcMK", TaskProgress.Answer.never), ("$s3App5cacheMn", .yes)] {
+      var sample = Sample()
+      let record = sample.heap.foreign(size: 64)
+      sample.heap.link(record, "+0", sample.task(.continuation), strength: HeapFile.Strength.perhaps)
+      sample.heap.global(name, holds: record)
+      #expect(try sample.answers() == [answer], "\(name)")
+    }
+  }
+
   /// What the counts explain, a stale word of a stack does not keep.
   @Test func notByADoubtfulWord() throws {
     for (strong, answer) in [(UInt32(1), TaskProgress.Answer.never), (2, .yes)] {

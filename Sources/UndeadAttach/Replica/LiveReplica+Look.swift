@@ -34,13 +34,14 @@ extension LiveReplica {
     let program = try TargetProgram(pid: pid)
     var request = request
     request.started = program.started
+    let smaps = WholeFile.read("/proc/\(program.anchor)/smaps") ?? []
     // Its own pages are counted where it is: the copy has only those that it touched. Nobody asks for them beside tasks.
-    if request.look == .heap { request.smaps = WholeFile.read("/proc/\(program.anchor)/smaps") ?? [] }
+    if request.look == .heap { request.smaps = smaps }
     guard program.permitsSystemCalls else { return try read(program, library, request) }
     let isFiltered = ProcFile.status("Seccomp", of: program.anchor).map { $0 != "0" } ?? false
     do throws(AttachError) {
       request.mayHaveThreads = !isFiltered
-      let replica = try LiveReplica(of: program)
+      let replica = try LiveReplica(of: program, smaps: smaps)
       defer { replica.end() }
       return try replica.run(library: library, request: request)
     } catch {

@@ -22,12 +22,13 @@ package final class LiveReplica {
 
   /// Stops the program, copies it, and lets it go on.
   ///
+  /// - Parameter smaps: the text of `/proc/PID/smaps`, read shortly before: that takes long.
   /// - Throws: `AttachError`; the program goes on, and no copy is left.
-  package init(of program: TargetProgram) throws(AttachError) {
+  package init(of program: TargetProgram, smaps: [UInt8]) throws(AttachError) {
     self.program = program
     guardian = Guardian(of: program.pid)
     var held = HeldByKernel(for: program.anchor)
-    let lost = MemoryMap.uncopied(process: program.anchor)
+    let lost = smaps.withUnsafeBytes { MemoryMap.uncopied(smaps: $0) }
     let haste = Haste()
     defer { haste.end() }
     let start = SystemClock.now()

@@ -70,16 +70,27 @@ private struct PathSearch {
   private let isObject: [Bool]
   private var (met, done) = (0, 0)
   private var most = PathWorth.counted
+  /// False until all else is found that could resume tasks.
+  private var allowsHandles: Bool
+  /// By shape: a task that waits.
+  private var isWaiting: [Bool]
+  private var withHandles: [UInt32] = []
+  /// By place: a counted reference, as those of handles are.
+  private let isHandle: [Bool]
   /// Blocks that have references of a worth that is not yet looked at.
   private var waiting = [PathWorth: [UInt32]]()
 
   init(_ heap: LoadedHeap, resumption: Bool) {
     (self.heap, self.resumption) = (heap, resumption)
+    allowsHandles = !resumption
+    isWaiting = Array(repeating: false, count: heap.file.shapes.count)
+    for shape in heap.file.taskRoots.keys where isWaiting.indices.contains(Int(shape)) { isWaiting[Int(shape)] = true }
     edge = .filled(heap.graph.count, with: HeapPaths.none)
     holder = .filled(heap.graph.count, with: HeapPaths.none)
     order = .filled(heap.graph.count, with: 0)
     worth = .filled(heap.graph.count, with: .words)
     isObject = heap.types.groups.map { $0.role.isOfProgram || $0.storage != nil }
+    isHandle = heap.file.places.map { $0.strength == HeapFile.Strength.counted }
     for place in heap.file.places {
       let group = heap.types.groups[Int(heap.types.holder(of: place))]
       let isFrame =
@@ -95,18 +106,17 @@ private struct PathSearch {
 
   mutating func run() {
     let rows = RootRows(heap.graph) { number, edge in owns(rootEdge: number, edge) }
-    let roots = heap.file.roots.indices.map { (number: $0, worth: worth(ofRoot: heap.file.roots[$0])) }
-    for next in PathWorth.counted.rawValue...PathWorth.words.rawValue {
-      most = PathWorth(rawValue: next) ?? .words
-      var holding = roots.filter { $0.worth == most }.map(\.number)
-      // Where few tasks wait are servers, and not what they serve.
-      if most == .frames { holding.sort { (rows.range(of: $0).count, $0) < (rows.range(of: $1).count, $1) } }
-      for root in holding {
-        for number in rows.range(of: root) where holder[Int(rows.targets[number])] == HeapPaths.none {
-          meet(Int(rows.targets[number]), from: heap.dominators.nodes.node(ofRoot: root), by: HeapPaths.none)
-        }
-      }
-      for block in waiting.removeValue(forKey: most) ?? [] { spread(from: Int(block)) }
+    let isCache = heap.file.isCache
+    let roots = heap.file.roots.indices.map { number in
+      (number: number, worth: resumption && isCache[number] ? nil : worth(ofRoot: heap.file.roots[number]))
+    }
+    search(from: roots, rows)
+    if resumption {
+      // A handle resumes no task, and a task that waits not itself: what else leads to it comes first.
+      allowsHandles = true
+      for block in withHandles { waiting[worth[Int(block)], default: []].append(block) }
+      search(from: roots, rows)
+      start(from: roots.filter { $0.worth == nil }.map(\.number), rows)
       spread()
     }
     rows.deallocate()
@@ -118,6 +128,28 @@ private struct PathSearch {
       spread()
     }
     assert(met == heap.graph.count)
+  }
+
+  private mutating func search(from roots: [(number: Int, worth: PathWorth?)], _ rows: RootRows) {
+    for next in PathWorth.counted.rawValue...PathWorth.words.rawValue {
+      most = PathWorth(rawValue: next) ?? .words
+      var holding = roots.filter { $0.worth == most }.map(\.number)
+      // Where few tasks wait are servers, and not what they serve.
+      if most == .frames { holding.sort { (rows.range(of: $0).count, $0) < (rows.range(of: $1).count, $1) } }
+      start(from: holding, rows)
+      for block in waiting.removeValue(forKey: most) ?? [] { spread(from: Int(block)) }
+      spread()
+    }
+  }
+
+  private mutating func start(from roots: [Int], _ rows: RootRows) {
+    for root in roots {
+      for number in rows.range(of: root) where holder[Int(rows.targets[number])] == HeapPaths.none {
+        let target = Int(rows.targets[number])
+        if !allowsHandles, waits(target), hasUncountedHandle(target) { continue }
+        meet(target, from: heap.dominators.nodes.node(ofRoot: root), by: HeapPaths.none)
+      }
+    }
   }
 
   private mutating func meet(_ block: Int, from source: Int, by number: UInt32) {
@@ -142,6 +174,10 @@ private struct PathSearch {
       let target = Int(heap.graph.targets[number])
       guard holder[target] == HeapPaths.none, owns(number, target) else { continue }
       let place = Int(heap.graph.places[number])
+      if !allowsHandles, isHandle[place], waits(target) {
+        withHandles.append(UInt32(block))
+        continue
+      }
       let worth = isObject[heap.group(target)] ? toObjects[place] : toOthers[place]
       if worth <= most {
         meet(target, from: block, by: UInt32(number))
@@ -150,6 +186,14 @@ private struct PathSearch {
       }
     }
     if let next { waiting[next, default: []].append(UInt32(block)) }
+  }
+
+  private func waits(_ block: Int) -> Bool { isWaiting[Int(heap.graph.shapes[block])] }
+
+  /// The task's count has room for a handle in a variable or a frame; the task itself is one of its owners.
+  private func hasUncountedHandle(_ task: Int) -> Bool {
+    let count = heap.graph.strongCounts[task]
+    return count != HeapGraph.unknownCount && count > heap.ownership.counted[task] + 1
   }
 
   private func owns(_ number: Int, _ target: Int) -> Bool {
@@ -164,11 +208,12 @@ private struct PathSearch {
       || (resumption && !root.isWeak && heap.types.groups[heap.group(Int(edge.target))].kind == .task)
   }
 
-  private func worth(ofRoot root: HeapFile.Root) -> PathWorth {
+  /// Nil for roots that come after all others.
+  private func worth(ofRoot root: HeapFile.Root) -> PathWorth? {
     switch root.kind {
     case HeapFile.Root.runLoop: .counted
     case HeapFile.Root.global: root.isMapped ? .words : .counted
-    case HeapFile.Root.task: resumption ? .words : .frames
+    case HeapFile.Root.task: resumption ? nil : .frames
     case HeapFile.Root.threadLocal: .locals
     case HeapFile.Root.stack, HeapFile.Root.register: .threads
     default: .words

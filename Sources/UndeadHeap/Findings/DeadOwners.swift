@@ -59,10 +59,9 @@ enum DeadOwners {
         ? Runner.timer : sources.contains($0.name) ? .source : isObserverTable($0.name) ? .observer : nil
     }
     for wait in heap.file.waits { runners[Int(heap.types.groupOfShape[Int(wait.shape)])] = .task }
-    // A task that soon ends needs no owner.
     var ending: Set<UInt64>?
     func ends(_ block: Int) -> Bool {
-      let tasks = ending ?? Set(heap.file.tasks.lazy.filter { !$0.has(HeapFile.Task.loops) }.map(\.address))
+      let tasks = ending ?? endingTasks(heap.file.tasks)
       ending = tasks
       return tasks.contains(graph.addresses[block])
     }
@@ -104,6 +103,28 @@ enum DeadOwners {
     let busy = Set(serving.compactMap { run($0).map { $0.runner == .observer ? $0.top : $0.holder } })
     return handlers.lazy.filter { !busy.contains($0.handler.runner == .observer ? $0.top : $0.handler.holder) }
       .map(\.handler)
+  }
+
+  /// Addresses of the tasks that soon end, and so need no owner: those that neither wait in a loop, nor for a child or task that does.
+  private static func endingTasks(_ tasks: [HeapFile.Task]) -> Set<UInt64> {
+    var ending: Set<UInt64> = []
+    var waiters: [UInt64: [UInt64]] = [:]
+    var open: [UInt64] = []
+    for task in tasks where task.isTask {
+      if task.dependency == .task { waiters[task.waitsFor, default: []].append(task.address) }
+      if task.has(HeapFile.Task.loops) {
+        open.append(task.address)
+        if task.parent != 0 { open.append(task.parent) }
+      } else {
+        ending.insert(task.address)
+        if task.parent != 0 { waiters[task.address, default: []].append(task.parent) }
+      }
+    }
+    while let next = open.popLast() {
+      ending.remove(next)
+      open += waiters.removeValue(forKey: next) ?? []
+    }
+    return ending
   }
 
   /// Type of the dead owner of each task that has one; that the check of the same moment found, too.

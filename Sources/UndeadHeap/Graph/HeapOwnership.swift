@@ -309,6 +309,18 @@ package final class HeapOwnership {
   }
 }
 
+extension HeapFile {
+  /// By root: true for variables in which the runtime keeps what it makes of generic types (mangled "...MK"). Nothing there resumes a
+  /// task, but words are left over in its memory.
+  var isCache: [Bool] {
+    roots.map { root in
+      guard root.kind == Root.global else { return false }
+      let name = snapshot.strings[root.name]
+      return name.hasPrefix("$s") && name.hasSuffix("MK")
+    }
+  }
+}
+
 /// The blocks that owning references lead to from roots.
 private struct HeldBlocks {
   let isHeld: UnsafeMutableBufferPointer<Bool>

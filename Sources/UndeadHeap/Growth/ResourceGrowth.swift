@@ -24,7 +24,7 @@ extension HeapDiff {
       let after = HeapResources(new, HeapSymbols(new, symbolizer))
     else { return [] }
     func name(_ row: HeapReport.DescriptorRow) -> String {
-      "\(row.kind) of \(row.type.map { "\($0)\(row.field.map { ".\($0)" } ?? "")" } ?? "nobody")"
+      "\(row.kind) of \(row.holder ?? "nobody")"
     }
     func name(_ row: HeapReport.ThreadRow) -> String {
       "\(row.name)\(row.backtrace.site.map { " in \($0.symbol)" } ?? "")"

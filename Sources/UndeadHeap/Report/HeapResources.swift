@@ -8,9 +8,13 @@ extension HeapReport {
     package var kind: String
     /// A path, or the two ends of a connection.
     package var target: String
-    /// Type of the object whose field has the number; nil if no object is known to have it.
+    /// Type of the object whose field has the number, or "global" and the name of a variable; nil if nobody is known to have it.
     package var type: String?
     package var field: String?
+    /// The type and the field; nil if nobody is known to have the number.
+    package var holder: String? { type.map { "\($0)\(suffix)" } }
+    /// The field as it follows the type: parts of collections have no point in front.
+    var suffix: String { field.map { HeapResources.part($0) == nil ? ".\($0)" : $0 } ?? "" }
     /// Where the object was allocated.
     package var allocation: LeakReport.Backtrace
     /// The shortest path from a root to the object.
@@ -49,18 +53,39 @@ struct HeapResources {
   /// By number of the descriptor: the object that has it.
   private func holders() -> [UInt32: HeapFile.DescriptorHolder] {
     var holders: [UInt32: HeapFile.DescriptorHolder] = [:]
+    let doubtful = collectionsOfOtherNumbers()
     for holder in heap.file.holders where holder.block < UInt32(heap.graph.count) {
       guard heap.graph.shape(Int(holder.block)).has(HeapFile.Shape.reached) else { continue }
+      guard !isUnnamed(holder) || !doubtful.contains(holder.block) else { continue }
       if let known = holders[holder.descriptor], rank(known) >= rank(holder) { continue }
       holders[holder.descriptor] = holder
     }
     return holders
   }
 
-  /// An object of the program says more than one of a library, and that more than a record of libdispatch.
+  /// An object of the program says more than one of a library, that more than a record of libdispatch, and that more than a number
+  /// that has no name.
   private func rank(_ holder: HeapFile.DescriptorHolder) -> Int {
     let group = heap.types.groups[heap.group(Int(holder.block))]
-    return group.kind == .other ? 0 : group.isOfProgram ? 2 : 1
+    return isUnnamed(holder) ? 0 : group.kind == .other ? 1 : group.isOfProgram ? 3 : 2
+  }
+
+  /// True for what C calls an int, in a collection: only its type tells that it may be a descriptor.
+  private func isUnnamed(_ holder: HeapFile.DescriptorHolder) -> Bool {
+    guard let part = Self.part(heap.file.snapshot.strings[holder.field]) else { return false }
+    let type = heap.typeName(Int(holder.block))
+    return part == "[value]" ? type.hasSuffix(", \(Self.int)>") : type.contains("<\(Self.int)")
+  }
+
+  private static let int = "Swift.Int32"
+
+  /// The label of an element of a collection that has no fields; nil for fields.
+  static func part(_ label: String) -> String? { label.hasPrefix("[") ? label : nil }
+
+  /// Collections with a number that is no open file, or is one that each process has: their numbers are something else.
+  private func collectionsOfOtherNumbers() -> Set<UInt32> {
+    let open = Set(resources.descriptors.lazy.map { UInt32(bitPattern: $0.number) }.filter { $0 > 2 })
+    return Set(heap.file.holders.lazy.filter { !open.contains($0.descriptor) }.map(\.block))
   }
 
   /// Of records of libdispatch: the object of the program that refers to the source or channel, and by which field. Records that no such
@@ -119,11 +144,15 @@ struct HeapResources {
     symbols.prepare(stacks: blocks.compactMap { $0.map(heap.graph.stack) }, functions: teller.functions)
     let paths = blocks.contains { $0 != nil } ? teller.tell(symbols.table) : []
     var next = 0
+    let variables = variables()
     return shown.map { descriptor in
       var row = HeapReport.DescriptorRow(
         number: Int(descriptor.number), kind: descriptor.kind.rawValue, target: descriptor.target,
         allocation: LeakReport.Backtrace(frames: []), retainPath: [])
-      guard let holder = holders[UInt32(bitPattern: descriptor.number)] else { return row }
+      guard let holder = holders[UInt32(bitPattern: descriptor.number)] else {
+        row.type = variables[UInt32(bitPattern: descriptor.number)].map { "global \($0)" }
+        return row
+      }
       let block = object(holder)
       let label = heap.file.snapshot.strings[holder.field]
       let isRecord = heap.types.groups[heap.group(block)].kind == .other
@@ -134,6 +163,14 @@ struct HeapResources {
       next += 1
       return row
     }
+  }
+
+  /// By number of the descriptor: the global variable that has it. Such holders have no block.
+  private func variables() -> [UInt32: String] {
+    let names = heap.file.holders.lazy.filter { $0.block == Snapshot.none }.map {
+      ($0.descriptor, Demangler.readable(heap.file.snapshot.strings[$0.field]))
+    }
+    return Dictionary(names) { first, _ in first }
   }
 
   // MARK: Threads
@@ -172,7 +209,7 @@ package enum ResourcesText {
       let first = group[0]
       let holder: TextLine =
         first.type.map {
-          "\(PathText.type("\(Number.readable($0))"))\(first.field.map { PathText.field(".\($0)") } ?? "")"
+          "\(PathText.type("\(Number.readable($0))"))\(PathText.field("\(first.suffix)"))"
         } ?? "nobody: no object is known to have the number"
       lines.append("  \(Quantity.right(Quantity.grouped(group.count), 7)) \u{D7} \(first.kind)  \(holder)")
       lines.append("            \(TextLine(targets(group)))")

@@ -281,11 +281,13 @@ package struct TaskProgress {
       let moves = task.status & (TaskState.Flag.running | TaskState.Flag.enqueued) != 0 || task.dependency == .executor
       if moves, task.isTask, task.status & TaskState.Flag.complete == 0 { resume(number, .yes) }
     }
+    let isCache = heap.file.isCache
     // A task that waits is a root for those who look for owners, and none here.
     for (number, edge) in heap.graph.rootEdges.enumerated()
     where heap.file.roots[Int(edge.root)].kind != HeapFile.Root.task {
       let target = Int(edge.target)
       guard !heap.file.roots[Int(edge.root)].isWeak || !isCounted(target) else { continue }
+      if isCache[Int(edge.root)] { continue }
       meetInner(target, from: nil, HeapFile.InnerWord.ofRoot | UInt64(number), by: .either, .yes)
       guard let task = waiting(target) else {
         reach(target)

@@ -198,11 +198,13 @@ private struct TaskTally {
       let (entry, key) = (entries[number], entries[number].key)
       let backtrace = key.stack == Snapshot.none ? LeakReport.Backtrace(frames: []) : symbols.backtrace(key.stack)
       let isReached = heap.graph.shape(entry.block).has(HeapFile.Shape.reached)
+      // A task that waits is a root of its own; that is nobody who could resume it.
+      let isAlone = path.first?.root?.kind == "task" && heap.resumptions.edge[entry.block] == HeapPaths.none
       return TaskReport.Group(
         state: key.state, count: entry.tasks, parent: key.parent.flatMap { positions[$0] }, role: key.role,
         retainedBytes: Int(clamping: entry.bytes), waitsIn: backtrace.firstOwnFrame, backtrace: backtrace,
         resumption: key.answer == .yes ? .possible : key.answer == .cancel ? .onlyCancel : .never,
-        resumedBy: isReached && path.first?.root != nil ? path : nil, actor: key.actor,
+        resumedBy: isReached && path.first?.root != nil && !isAlone ? path : nil, actor: key.actor,
         names: entry.names.map { heap.file.snapshot.strings[$0] },
         priorities: entry.priorities.map {
           $0.lowerBound == $0.upperBound ? [$0.lowerBound] : [$0.lowerBound, $0.upperBound]

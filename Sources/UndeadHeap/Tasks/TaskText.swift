@@ -53,7 +53,7 @@ package enum TaskText {
         + "(\(facts(group)))"
     ]
     func add(_ label: TextLine, _ text: TextLine) { lines.append("      \(indent)\(label.padded(10)) \(text)") }
-    if group.waitsIn != nil || group.state == .running, !group.backtrace.frames.isEmpty {
+    if group.waitsIn != nil {
       add("", HeapDiffText.site(group.backtrace, options))
     }
     if !group.names.isEmpty { add("named", TextLine(group.names.joined(separator: ", "))) }
@@ -63,7 +63,9 @@ package enum TaskText {
         "owner",
         "\(PathText.type(TextLine(owner))) is gone: call cancel() when it goes away, in its deinit at the latest")
     }
-    if let path = group.resumedBy, group.state != .running, group.parent == nil {
+    // What a child of a group waits for, its parent does not show. One of `async let` lies in the memory of its parent.
+    let waitsItself = (group.state == .continuation || group.state == .stream) && group.role != .asyncLet
+    if let path = group.resumedBy, group.state != .running, group.parent == nil || waitsItself {
       add("kept by", HeapDiffText.path(path))
     }
     return lines

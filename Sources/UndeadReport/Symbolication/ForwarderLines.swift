@@ -98,7 +98,7 @@ enum ForwarderLines {
   }
 
   /// Places all over the function that starts at `start`.
-  private static func places(from start: UInt64, in functions: ELFFunctionTable?) -> [UInt64] {
+  static func places(from start: UInt64, in functions: ELFFunctionTable?) -> [UInt64] {
     let size = min(functions?.function(at: start)?.size ?? probes, 16 * probes)
     let (end, overflow) = start.addingReportingOverflow(max(size, 1))
     return overflow ? [start] : Array(stride(from: start, to: end, by: Int(max(1, size / probes))))

@@ -65,6 +65,7 @@ package struct Symbolizer: Sendable {
     if let tool, !hung {
       ForwarderLines.add(to: &images, tool)
       NearestLines.add(to: &images, tool)
+      ResumedLines.add(to: &images, tool)
       result.symbols.variables = CapturedNames.find(closures, in: images, tool)
     }
     for image in images {

@@ -5,8 +5,10 @@
 #include "record/generations.h"
 #include "record/sample.h"
 #include "runtime/layout.h"
+#include "runtime/variables.h"
 #include "session/state/state_file.h"
 #include "session/buffers/buffers.h"
+#include "world/images.h"
 #include <string.h>
 #include <unistd.h>
 
@@ -327,6 +329,35 @@ static void write_generations(heap_names *names) {
   }
 }
 
+typedef struct {
+  heap_names *names;
+  undead_section *section;
+} holder_writer;
+
+// Variables are read when the world runs again: who reads the file knows which numbers were those of open files.
+static bool write_variable(void *context, const char *name, uintptr_t address, size_t size) {
+  holder_writer *writer = context;
+  int form = undead_variable_descriptor(name, size);
+  uint64_t value = 0;
+  if (form < 0 || size > sizeof value || !undead_copy_memory(address, &value, size)) return true;
+  bool there = form == UNDEAD_DESCRIPTOR_OPTIONAL ? !(value >> 32 & 1) : value <= INT32_MAX;
+  if (!there || (uint32_t)value > INT32_MAX) return true;
+  uint32_t field = undead_string_add(&writer->names->writer->tables.strings, name);
+  undead_section_add(writer->names->writer, writer->section,
+                     &(holder_entry){.block = UNDEAD_NO_INDEX, .descriptor = (uint32_t)value, .field = field});
+  return !has_failed(writer->names);
+}
+
+static void write_variables(heap_names *names, undead_section *section) {
+  holder_writer writer = {names, section};
+  if (!undead_images_map()) return;
+  for (size_t i = 0; i < undead_module_count(); i++) {
+    const undead_module *module = undead_module_at(i);
+    if (!module->toolchain && undead_symbol_address(module, "__swift_reflection_version", NULL))
+      undead_symbols_each_variable(module, write_variable, &writer);
+  }
+}
+
 static void write_words(heap_names *names) {
   const undead_graph *graph = names->graph;
   undead_section_write(names->writer, UNDEAD_SECTION_HEAP_ROOT_WORDS, sizeof *graph->slices, graph->slices,
@@ -338,6 +369,7 @@ static void write_words(heap_names *names) {
     holder_entry entry = {.block = holder->block, .descriptor = holder->descriptor, .field = field};
     undead_section_add(names->writer, section, &entry);
   }
+  write_variables(names, section);
 }
 
 static void write_all(heap_names *names) {

@@ -65,11 +65,17 @@ typedef struct {
   uint32_t low, high;        // the first byte (24 bits), and the one behind the last (32 bits)
 } undead_slice_layout;
 
-// A field that is the number of an open file by its name.
+// A field that is the number of an open file by its name or type, or an element that may be one by its type.
+enum {
+  UNDEAD_DESCRIPTOR_WHOLE = 0,
+  UNDEAD_DESCRIPTOR_OPTIONAL,   // nothing is there if the byte behind says so
+  UNDEAD_DESCRIPTOR_WIDE,       // of 64 bits
+};
 typedef struct {
   uint32_t offset;
-  bool optional;             // nothing is there if the byte behind says so
-  const char *name;
+  uint8_t form;
+  bool key;                  // of a dictionary
+  const char *name;          // "[...]" of elements without fields
 } undead_descriptor_field;
 
 typedef struct {

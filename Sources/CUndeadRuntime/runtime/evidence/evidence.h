@@ -40,3 +40,5 @@ void undead_ring_layout_learn(undead_layout *layout, undead_evidence_map *map);
 void undead_tail_layout_learn(undead_layout *layout, undead_evidence_map *map);
 // What the names of a class's fields tell (named_fields.c).
 void undead_named_fields_learn(undead_layout *layout);
+// Whether a variable of that name has the number of an open file, if it is a number at all; `is_int`: one that C calls an int.
+bool undead_names_descriptor(const char *name, size_t length, bool is_int);

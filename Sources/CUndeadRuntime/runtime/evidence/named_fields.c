@@ -1,4 +1,4 @@
-// What only the names of fields tell: which numbers are those of open files, and where a ByteBuffer of NIO has the range that it
+// What only the names of fields and of types tell: which numbers are those of open files, and where a ByteBuffer of NIO has the range that it
 // shows of its storage. A field of another name or size is none, so what a library changes is not reported any more, and never wrong.
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
@@ -18,29 +18,63 @@ static bool ends_with(const char *name, size_t length, const char *end) {
   return length >= size && !memcmp(name + length - size, end, size);
 }
 
-// "fd", "socketFD", "listen_fd", "fileDescriptor", "socket".
-static bool names_descriptor(const char *name) {
-  static const char *const whole[] = {"fd", "socket", "_socket", "sock", "handle", "_handle", "sockfd", "socketHandle"};
-  static const char *const ends[] = {"_fd", "FD", "Fd", "escriptor"};
-  size_t length = strlen(name);
-  for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
-    if (!strcmp(name, whole[i])) return true;
+// "fd", "epfd", "socketFD", "listen_fd", "fileDescriptor"; of an int also "socket".
+bool undead_names_descriptor(const char *name, size_t length, bool is_int) {
+  static const char *const ends[] = {"fd", "FD", "Fd", "escriptor"};
+  static const char *const whole[] = {"socket", "_socket", "sock", "handle", "_handle", "socketHandle"};
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
     if (ends_with(name, length, ends[i])) return true;
+  for (size_t i = 0; is_int && i < sizeof whole / sizeof *whole; i++)
+    if (length == strlen(whole[i]) && !memcmp(name, whole[i], length)) return true;
   return false;
 }
 
-static bool is_int32(const undead_field *field) {
-  static const char text[] = "s5Int32V";
-  if (field->simple)
-    return field->mangled.length == sizeof text - 1 && !memcmp((const void *)field->mangled.address, text, sizeof text - 1);
-  return undead_descriptor_is(undead_type_descriptor(field->type), "Swift", "Int32");
+static bool names_int(const undead_field *field) { return undead_names_descriptor(field->name, strlen(field->name), true); }
+
+static bool is_type_of(const undead_field *field, const char *mangled, const char *name) {
+  size_t length = strlen(mangled);
+  if (field->simple) return field->mangled.length == length && !memcmp((const void *)field->mangled.address, mangled, length);
+  return undead_descriptor_is(undead_type_descriptor(field->type), "Swift", name);
 }
 
-static bool is_optional_int32(const undead_field *field) {
-  if (field->size != 5 || undead_type_kind(field->type) != ABI_KIND_OPTIONAL) return false;
-  uintptr_t argument = read_word(field->type + ABI_VALUE_GENERIC_ARGUMENTS);
-  return undead_descriptor_is(undead_type_descriptor(argument), "Swift", "Int32");
+static bool is_int32(const undead_field *field) { return is_type_of(field, "s5Int32V", "Int32"); }
+
+static bool is_type_int32(uintptr_t type) { return undead_descriptor_is(undead_type_descriptor(type), "Swift", "Int32"); }
+
+// "struct FileDescriptor { let rawValue: CInt }", as swift-system has it.
+static bool is_descriptor_type(uintptr_t type) {
+  size_t size, stride;
+  uint32_t flags;
+  if (undead_type_kind(type) != ABI_KIND_STRUCT || !undead_type_layout(type, &size, &stride, &flags) || size != 4) return false;
+  const char *name = undead_descriptor_name(undead_type_descriptor(type));
+  const undead_fields *fields = ends_with(name, strlen(name), "escriptor") ? undead_fields_lazily(type) : NULL;
+  return fields && fields->count == 1 && is_int32(&fields->field[0]);
+}
+
+// What one case has, or an optional: a byte behind it is 0 if it is there. 0 for other types.
+static uintptr_t payload_of(const undead_field *field) {
+  if (field->size != 5 || !field->type) return 0;
+  if (undead_type_kind(field->type) == ABI_KIND_OPTIONAL) return read_word(field->type + ABI_VALUE_GENERIC_ARGUMENTS);
+  if (undead_type_kind(field->type) != ABI_KIND_ENUM) return 0;
+  const undead_fields *cases = undead_fields_of(field->type);
+  uintptr_t payload = 0;
+  for (uint32_t i = 0; i < cases->count; i++) {
+    if (!cases->field[i].type) continue;
+    if (payload || cases->field[i].size != 4) return 0;
+    payload = cases->field[i].type;
+  }
+  return payload;
+}
+
+// How a field has the number of an open file; -1 if it has none.
+static int form_of(const undead_field *field, bool named) {
+  bool is_named = named || names_int(field);
+  if (field->size == 4 && is_named && is_int32(field)) return UNDEAD_DESCRIPTOR_WHOLE;
+  bool names_number = undead_names_descriptor(field->name, strlen(field->name), false);
+  if (field->size == 8 && names_number && is_type_of(field, "Si", "Int")) return UNDEAD_DESCRIPTOR_WIDE;
+  uintptr_t payload = payload_of(field);
+  if (payload && (is_descriptor_type(payload) || (is_named && is_type_int32(payload)))) return UNDEAD_DESCRIPTOR_OPTIONAL;
+  return -1;
 }
 
 // `outer` is the field that the value lies in, NULL for a class; with `named` its name says what a number in it is.
@@ -50,31 +84,40 @@ static void add_descriptors(descriptor_list *list, uintptr_t type, uint32_t base
     const undead_field *field = &fields->field[i];
     uint32_t offset = base + field->offset;
     if (field->offset == UINT32_MAX || field->size < 4 || field->size > LARGEST_VALUE || field->indirect) continue;
-    bool is_named = named || names_descriptor(field->name);
     const char *shown = outer ? outer : field->name;
-    bool whole = field->size == 4 && is_named && is_int32(field);
-    if (whole || (is_named && field->type && is_optional_int32(field)))
-      list->fields[list->count++] = (undead_descriptor_field){offset, !whole, shown};
+    int form = form_of(field, named);
+    if (form >= 0)
+      list->fields[list->count++] = (undead_descriptor_field){offset, (uint8_t)form, false, shown};
     else if (field->type && depth < DEEPEST && undead_type_kind(field->type) == ABI_KIND_STRUCT) {
-      const char *name = undead_descriptor_name(undead_type_descriptor(field->type));
       // Of a value with more than a number only its own names tell which that is.
-      bool is_number = field->size == 4 && (is_named || ends_with(name, strlen(name), "Descriptor"));
+      bool is_number = field->size == 4 && (named || names_int(field) || is_descriptor_type(field->type));
       add_descriptors(list, field->type, offset, shown, is_number, depth + 1);
     }
   }
 }
 
-// Type of what a collection has; of a dictionary that of its values. 0 for other objects.
-static uintptr_t element_type(const undead_layout *layout) {
-  uintptr_t arguments = undead_has_elements(layout) ? undead_class_arguments(layout->isa) : 0;
-  bool has_keys = layout->storage == UNDEAD_STORAGE_DICTIONARY;
-  return arguments ? read_word(arguments + has_keys * sizeof(uintptr_t)) : 0;
+static void add_elements(descriptor_list *list, uintptr_t type, bool key, const char *name) {
+  if (undead_type_kind(type) != ABI_KIND_STRUCT) return;
+  uint32_t first = list->count;
+  if (is_type_int32(type) || is_descriptor_type(type))
+    list->fields[list->count++] = (undead_descriptor_field){.form = UNDEAD_DESCRIPTOR_WHOLE, .name = name};
+  else add_descriptors(list, type, 0, NULL, false, 0);
+  for (uint32_t i = first; i < list->count; i++) list->fields[i].key = key;
+}
+
+static void learn_elements(descriptor_list *list, const undead_layout *layout) {
+  uintptr_t arguments = undead_class_arguments(layout->isa);
+  if (!arguments) return;
+  if (layout->storage == UNDEAD_STORAGE_ARRAY) add_elements(list, read_word(arguments), false, "[]");
+  if (layout->storage == UNDEAD_STORAGE_SET) add_elements(list, read_word(arguments), false, "[element]");
+  if (layout->storage != UNDEAD_STORAGE_DICTIONARY) return;
+  add_elements(list, read_word(arguments + sizeof(uintptr_t)), false, "[value]");
+  if (list->count < MOST_DESCRIPTORS) add_elements(list, read_word(arguments), true, "[key]");
 }
 
 static void learn_descriptors(undead_layout *layout) {
   descriptor_list list = {.count = 0};
-  uintptr_t element = element_type(layout);
-  if (element && undead_type_kind(element) == ABI_KIND_STRUCT) add_descriptors(&list, element, 0, NULL, false, 0);
+  if (undead_has_elements(layout)) learn_elements(&list, layout);
   uintptr_t isa = undead_has_elements(layout) ? 0 : layout->isa;
   for (; isa && undead_type_kind(isa) == ABI_KIND_CLASS; isa = read_word(isa + ABI_CLASS_SUPER))
     add_descriptors(&list, isa, 0, NULL, false, 0);

@@ -16,7 +16,7 @@ typedef struct {
 
 // What the name of a variable says.
 typedef struct {
-  piece module, type;
+  piece module, own, type;   // `own` is what the variable itself is called
 } variable_name;
 
 // Behind a private name stands where it is declared: an identifier and "LL".
@@ -31,7 +31,9 @@ static bool take_apart(const char *text, const char *end, variable_name *name) {
   *name = (variable_name){.module = {text, module_end ? (size_t)(module_end - text) : 0}};
   text = module_end;
   for (int part = 0; text && part < MOST_PARTS; part++) {
+    name->own.text = text;
     if (!(text = undead_end_of_identifier(text, end))) return false;
+    name->own.length = (size_t)(text - name->own.text);
     text = skip_file(text, end);
     name->type = (piece){text, (size_t)(end - text)};
     if (text == end || !strchr("CVO", *text)) return text < end;
@@ -52,14 +54,40 @@ static uint32_t numbers_of_type(uintptr_t type, size_t size) {
   return numbers;
 }
 
+// Where the mangled type of a variable ends; NULL if the symbol is that of something else.
+static const char *end_of_type(const char *symbol) {
+  size_t length = strlen(symbol);
+  if (length > UNDEAD_MOST_TYPE_TEXT || strncmp(symbol, "$s", 2)) return NULL;
+  const char *end = symbol + length;
+  if (end[-1] == 'Z') end--;
+  return end - symbol >= 6 && end[-2] == 'v' && end[-1] == 'p' ? end - 2 : NULL;
+}
+
+static bool ends_with_text(piece type, const char *text) {
+  size_t length = strlen(text);
+  return type.length >= length && !memcmp(type.text + type.length - length, text, length);
+}
+
+static bool is_text(piece type, const char *text) { return type.length == strlen(text) && ends_with_text(type, text); }
+
+int undead_variable_descriptor(const char *symbol, size_t size) {
+  const char *end = size == 4 || size == 5 || size == 8 ? end_of_type(symbol) : NULL;
+  variable_name parts;
+  if (!end || !take_apart(symbol + 2, end, &parts)) return -1;
+  while (parts.own.length && *parts.own.text >= '0' && *parts.own.text <= '9') parts.own.text++, parts.own.length--;
+  bool is_int = undead_names_descriptor(parts.own.text, parts.own.length, true);
+  if (size == 4 && (ends_with_text(parts.type, "escriptorV") || (is_int && is_text(parts.type, "s5Int32V"))))
+    return UNDEAD_DESCRIPTOR_WHOLE;
+  if (size == 5 && (ends_with_text(parts.type, "escriptorVSg") || (is_int && is_text(parts.type, "s5Int32VSg"))))
+    return UNDEAD_DESCRIPTOR_OPTIONAL;
+  bool is_number = undead_names_descriptor(parts.own.text, parts.own.length, false);
+  return size == 8 && is_number && is_text(parts.type, "Si") ? UNDEAD_DESCRIPTOR_WIDE : -1;
+}
+
 uint32_t undead_variable_numbers(const char *symbol, size_t size) {
   char text[UNDEAD_MOST_TYPE_TEXT];
-  size_t length = strlen(symbol);
-  if (size < 8 || length > UNDEAD_MOST_TYPE_TEXT || strncmp(symbol, "$s", 2)) return 0;
-  const char *module = symbol + 2, *end = symbol + length;
-  if (end[-1] == 'Z') end--;
-  if (end - module < 4 || end[-2] != 'v' || end[-1] != 'p') return 0;
-  end -= 2;
+  const char *module = symbol + 2, *end = size < 8 ? NULL : end_of_type(symbol);
+  if (!end) return 0;
   // Objects and collections are the most; they are one reference.
   if (end[-1] == 'C' || end[-1] == 'G' || end[-1] == 'c') return 0;
   variable_name parts;

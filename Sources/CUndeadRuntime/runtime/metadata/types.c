@@ -3,6 +3,7 @@
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/layout.h"
+#include "runtime/metadata/identifiers.h"
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/runtime.h"
 
@@ -59,8 +60,21 @@ static uintptr_t type_of_reference(const undead_mangled *name) {
   return undead_is_executable(function) ? ((uintptr_t (*)(size_t))function)(0) : 0;
 }
 
+// "XB" and its like end the type of a block. Without Objective-C the runtime has no value witnesses for it, and crashes where it makes
+// an optional or a tuple of one (swift_initEnumMetadataSinglePayload of Swift 6.3).
+static bool is_made_of_block(const undead_mangled *name) {
+  const char *at = (const char *)name->address, *end = at + name->length;
+  while (at < end) {
+    size_t reference = undead_reference_bytes((uint8_t)*at);
+    const char *next = reference ? at + reference : undead_end_of_identifier(at, end);
+    if (!next && end - at > 2 && *at == 'X' && (at[1] == 'B' || at[1] == 'L' || at[1] == 'z')) return true;
+    at = next ? next : at + 1;
+  }
+  return false;
+}
+
 uintptr_t undead_type_of_name(const undead_mangled *name, uintptr_t descriptor, uintptr_t arguments) {
-  if (!name->length || !undead_runtime.type_by_mangled_name) return 0;
+  if (!name->length || !undead_runtime.type_by_mangled_name || is_made_of_block(name)) return 0;
   uintptr_t type = type_of_reference(name);
   if (!type)
     type = (uintptr_t)undead_runtime.type_by_mangled_name(

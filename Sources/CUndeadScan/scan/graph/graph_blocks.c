@@ -210,28 +210,61 @@ static void note_dispatch(walk *self, uint32_t rank) {
   if (undead_entry_of_channel(bodies, self->block)) add_holder(self, rank, ABI_IO_DESCRIPTOR, "DispatchIO");
 }
 
+static bool has_number(const walk *self, uint8_t form, size_t offset) {
+  if (form == UNDEAD_DESCRIPTOR_WIDE)
+    return offset + sizeof(uint64_t) <= self->size && *(const uint64_t *)(self->block + offset) <= INT32_MAX;
+  if (form == UNDEAD_DESCRIPTOR_OPTIONAL)
+    return offset + sizeof(uint32_t) < self->size && !*(const uint8_t *)(self->block + offset + sizeof(uint32_t));
+  return offset + sizeof(uint32_t) <= self->size;
+}
+
 // Fields that are numbers of open files: who reads the file knows which are open. The object or element begins at `base` of the block.
-static void note_fields(walk *self, uint32_t rank, size_t base) {
+static void note_fields(walk *self, uint32_t rank, size_t base, bool key) {
   const undead_layout *layout = self->body->layout;
   for (uint32_t i = 0; i < layout->descriptor_count; i++) {
     const undead_descriptor_field *field = &layout->descriptors[i];
     size_t offset = base + field->offset;
-    if (offset + (field->optional ? 5 : 4) > self->size || (field->optional && *(const uint8_t *)(self->block + offset + 4))) continue;
-    add_holder(self, rank, (uint32_t)offset, field->name);
+    if (field->key == key && has_number(self, field->form, offset)) add_holder(self, rank, (uint32_t)offset, field->name);
   }
+}
+
+// undead_elements_skip is for words, which may have two elements.
+static bool is_in_use(const undead_elements *elements, const undead_element_range *range, uintptr_t at) {
+  size_t bucket = (at - range->low) / range->stride;
+  return !elements->bitmap || elements->bitmap[bucket / 64] >> bucket % 64 & 1;
+}
+
+// Numbers without a name may be anything. Those of files are small, and few.
+static bool may_be_descriptors(const walk *self, const undead_element_range *range) {
+  enum { MOST_ELEMENTS = 1 << 10, MOST_NUMBER = 1 << 16 };
+  uint32_t count = 0;
+  for (uintptr_t at = range->low; at < range->high; at += range->stride) {
+    if (!is_in_use(&self->body->elements, range, at)) continue;
+    if (*(const uint32_t *)at >= MOST_NUMBER || ++count > MOST_ELEMENTS) return false;
+  }
+  return true;
+}
+
+static void note_elements(walk *self, uint32_t rank, const undead_element_range *range, bool key) {
+  const undead_layout *layout = self->body->layout;
+  const undead_descriptor_field *first = NULL;
+  for (uint32_t i = layout->descriptor_count; i-- > 0;)
+    if (layout->descriptors[i].key == key) first = &layout->descriptors[i];
+  if (!first || !range->stride || (*first->name == '[' && !may_be_descriptors(self, range))) return;
+  for (uintptr_t at = range->low; at < range->high; at += range->stride)
+    if (is_in_use(&self->body->elements, range, at)) note_fields(self, rank, at - self->block, key);
 }
 
 static void note_descriptors(walk *self, uint32_t rank) {
   const undead_layout *layout = self->body->layout;
   if (!layout) return note_dispatch(self, rank);
   if (!layout->descriptor_count) return;
-  if (!undead_has_elements(layout)) return note_fields(self, rank, 0);
+  if (!undead_has_elements(layout)) return note_fields(self, rank, 0, false);
   const undead_elements *elements = &self->body->elements;
   uint32_t values = layout->storage == UNDEAD_STORAGE_DICTIONARY;
-  if (values >= elements->range_count || !elements->ranges[values].stride) return;
-  const undead_element_range *range = &elements->ranges[values];
-  for (uintptr_t at = range->low; at < range->high; at += range->stride)
-    if (!undead_elements_skip(elements, at)) note_fields(self, rank, at - self->block);
+  if (values >= elements->range_count) return;
+  note_elements(self, rank, &elements->ranges[values], false);
+  if (values) note_elements(self, rank, &elements->ranges[0], true);
 }
 
 static void add_up(walk *self, uintptr_t block, size_t size) {

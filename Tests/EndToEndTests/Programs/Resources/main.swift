@@ -31,12 +31,31 @@ final class Job {
   }
 }
 
-struct FileDescriptor { let rawValue: CInt }
+struct FileDescriptor: Hashable { let rawValue: CInt }
 
 final class Log {
   let file = FileDescriptor(rawValue: open("/dev/zero", O_RDONLY))
   var socketFD: Int32? = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
   var closedFD: Int32?
+}
+
+enum Line {
+  case open(FileDescriptor)
+  case closed
+}
+
+/// Descriptors in collections, in cases and behind names of other forms.
+final class Switchboard {
+  var clients: [Int32: String] = [:]
+  var lines: Set<FileDescriptor> = []
+  var spare: [Int32] = []
+  var last: FileDescriptor?
+  var line = Line.closed
+  var fileDescriptor = -1
+  let epfd: Int32
+  /// The numbers of open files among others.
+  var weights: [Int32: Int] = [:]
+  init(_ epfd: Int32) { self.epfd = epfd }
 }
 
 struct Listener {
@@ -49,6 +68,8 @@ func text(_ count: Int) -> String { String(repeating: "a text, not all of it in 
 nonisolated(unsafe) var globalText: Substring = ""
 nonisolated(unsafe) var globalNumbers: ArraySlice<Int> = Array(0..<400_000)[5..<8]
 nonisolated(unsafe) var owner = Owner(text(40_000).dropFirst(20).prefix(10))
+nonisolated(unsafe) var switchboard: Switchboard?
+nonisolated(unsafe) var globalFD: Int32 = -1
 nonisolated(unsafe) var frames: [Frame] = []
 nonisolated(unsafe) var connections: [Connection] = []
 nonisolated(unsafe) var listeners: [Listener] = []
@@ -62,6 +83,22 @@ func open(_ count: Int) {
   }
 }
 
+func device(_ name: String) -> Int32 { open("/dev/\(name)", O_RDONLY) }
+
+func fillSwitchboard() {
+  let board = Switchboard(device("random"))
+  (board.clients[device("full")], board.clients[device("full")]) = ("one", "other")
+  board.lines.insert(FileDescriptor(rawValue: device("full")))
+  board.spare = [device("full")]
+  board.last = FileDescriptor(rawValue: device("full"))
+  board.line = .open(FileDescriptor(rawValue: device("full")))
+  board.fileDescriptor = Int(device("full"))
+  for number in 10..<200 { board.weights[Int32(number)] = number }
+  switchboard = board
+  globalFD = device("full")
+  _ = device("urandom")
+}
+
 @inline(never) func begin() {
   globalText = text(40_000).dropFirst(3).prefix(3)
   let all = ByteBuffer(count: 1_000_000)
@@ -73,6 +110,7 @@ func open(_ count: Int) {
     listeners.append(Listener(fd: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)))
     named["\(number)"] = Listener(fd: socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0))
   }
+  fillSwitchboard()
   var ends: [Int32] = [0, 0]
   pipe(&ends)
   let source = DispatchSource.makeReadSource(fileDescriptor: ends[0], queue: .global())
