@@ -3,6 +3,7 @@ import UndeadHeapSamples
 import UndeadReport
 
 @testable import UndeadHeap
+@testable import UndeadHeapReport
 @testable import UndeadHeapFile
 
 @Suite struct GrowthFindingsTests {

@@ -5,6 +5,7 @@ import UndeadReport
 import UndeadSystem
 
 @testable import UndeadHeap
+@testable import UndeadHeapReport
 @testable import UndeadHeapFile
 
 @Suite struct HeapSavingTests {

@@ -1,4 +1,5 @@
 import UndeadHeap
+import UndeadHeapReport
 import UndeadReport
 import UndeadSystem
 
@@ -23,7 +24,7 @@ package enum HeapPage {
     var tables = HeapTables(heap)
     let folded = tables.types(foldingStorage: true)
     let work = HeapWork(heap, symbols)
-    let names = SnapshotBacktraces(heap.file.snapshot, symbols: symbols.table)
+    let names = FrameNames(heap.file.snapshot, symbols: symbols.table)
     var data = HeapPageData(heap, kinds, tree, names, plain)
     let json = data.json(folded: folded, plain: tables.types(foldingStorage: false))
 

@@ -1,4 +1,5 @@
 import UndeadHeap
+import UndeadHeapReport
 import UndeadReport
 import UndeadSystem
 
@@ -6,7 +7,7 @@ import UndeadSystem
 struct HeapTablesView {
   private let heap: LoadedHeap
   private var tables: HeapTables
-  private var names: SnapshotBacktraces
+  private let names: FrameNames
   let options: TextOptions
   private let total: UInt64
 
@@ -16,7 +17,7 @@ struct HeapTablesView {
   private static let treeDepth = 4
   private static let treeShare = 0.005
 
-  init(_ heap: LoadedHeap, _ tables: HeapTables, _ names: SnapshotBacktraces, _ options: TextOptions) {
+  init(_ heap: LoadedHeap, _ tables: HeapTables, _ names: FrameNames, _ options: TextOptions) {
     self.heap = heap
     self.tables = tables
     self.names = names

@@ -2,27 +2,15 @@ extension Snapshot {
   /// The PATHS of the snapshot as steps that a programmer sees, each to the node at its end.
   package func retainPaths(symbols: SymbolTable) -> [[PathStep]] {
     let names = NodeNames(self)
-    var frames = FrameNames(self, symbols: symbols)
+    let frames = FrameNames(self, symbols: symbols)
     let paths = RetainPaths(self)
     return self.paths.indices.map { index in
       let path = Snapshot.Index(index)
       return paths.steps(
-        root: path, paths.edges(of: path), to: Int(self.paths[index].endNode), names, &frames)
+        root: path, paths.edges(of: path), to: Int(self.paths[index].endNode), names, frames)
     }
   }
 
   /// What the reader of a report has to know about the check, one sentence each.
   package var reportNotes: [String] { LeakReport.notes(on: self) }
-}
-
-/// Backtraces of a snapshot for other modules, each address named once.
-package struct SnapshotBacktraces {
-  private var frames: FrameNames
-
-  package init(_ snapshot: Snapshot, symbols: SymbolTable) {
-    frames = FrameNames(snapshot, symbols: symbols)
-  }
-
-  /// The frames of a stack, innermost first; none for ``LeakSnapshot/none``.
-  package mutating func backtrace(_ stack: Snapshot.Index) -> Backtrace { frames.backtrace(stack) }
 }
