@@ -37,4 +37,23 @@ package final class HeapSymbols {
     backtraces = known
     return known.backtrace(stack)
   }
+
+  /// A number for the function and line that allocated, by stack; other stacks have their own.
+  package func places(of stacks: [Snapshot.Index]) -> [Snapshot.Index: UInt64] {
+    struct Place: Hashable {
+      var symbol: String
+      var file: String?
+      var line: Int?
+    }
+    var numbers: [Place: UInt64] = [:]
+    var result: [Snapshot.Index: UInt64] = [:]
+    for stack in stacks where stack != Snapshot.none {
+      guard let frame = ReportText.site(backtrace(stack)) else { continue }
+      let place = Place(symbol: frame.symbol, file: frame.file, line: frame.line)
+      let number = numbers[place] ?? UInt64(stack)
+      numbers[place] = number
+      result[stack] = number
+    }
+    return result
+  }
 }

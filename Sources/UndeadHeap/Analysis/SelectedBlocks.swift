@@ -78,4 +78,24 @@ extension HeapSelection {
     }
     return Array(nearest.values.sorted { ($1.count, $0.block) < ($0.count, $1.block) }.prefix(limit))
   }
+
+  /// Ways to one line of the program are one.
+  package func merged(_ rows: [HeapSiteRow], _ symbols: HeapSymbols) -> [HeapSiteRow] {
+    let places = symbols.places(of: rows.map(\.stack))
+    var merged: [HeapSiteRow] = []
+    var known: [String: Int] = [:]
+    for row in rows {
+      let key = "\(places[row.stack] ?? UInt64(row.stack)) \(row.type)"
+      if let number = known[key] {
+        merged[number].count += row.count
+        merged[number].bytes &+= row.bytes
+        merged[number].retained &+= row.retained
+        if let sums = row.sums { merged[number].sums? += sums }
+      } else {
+        known[key] = merged.count
+        merged.append(row)
+      }
+    }
+    return merged.sorted { ($1.count, $1.bytes, $0.type, $0.stack) < ($0.count, $0.bytes, $1.type, $1.stack) }
+  }
 }

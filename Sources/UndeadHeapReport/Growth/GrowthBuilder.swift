@@ -53,7 +53,7 @@ struct GrowthBuilder {
       type: names.types[Int(type)].type, module: names.types[Int(type)].module, containerType: place.type,
       field: place.field, before: .init(count: byKey.before[key].count, bytes: bytes.before),
       after: .init(count: byKey.after[key].count, bytes: bytes.after),
-      with: with(group, except: type, totals), sites: sites.sites(ofKey: UInt32(key)),
+      with: with(group, except: type, totals), sites: sites.sites(ofKey: UInt32(key)).map(HeapDiff.Site.init),
       retainPath: totals.examples[UInt32(key)].map { new.heap.retainPath(to: $0.block, sites.after.frames) } ?? [])
     if pairing != nil {
       growth.turnover = HeapDiff.Turnover(

@@ -124,7 +124,7 @@ struct HeapDiffBuilder {
         after: byType.after[type], turnover: isSameProcess ? turnoverOfType[type] : nil, containers: [], sites: [])
       guard byType.count(type) > 0 || byType.bytes(type) > 0 else { return change }
       change.containers = containers(keysOfType[type], examples, &sites)
-      change.sites = Array(sites.sites(ofType: UInt32(type)).prefix(Self.siteLimit))
+      change.sites = sites.sites(ofType: UInt32(type)).prefix(Self.siteLimit).map(HeapDiff.Site.init)
       return change
     }
   }
@@ -145,5 +145,11 @@ struct HeapDiffBuilder {
         after: byKey.after[entry.key],
         retainPath: examples[UInt32(entry.key)].map { new.heap.retainPath(to: $0, sites.after.frames) } ?? [])
     }
+  }
+}
+
+extension HeapDiff.Site {
+  init(_ site: GrowthSites.Site) {
+    self.init(before: site.before, after: site.after, allocation: site.allocation, margin: site.margin)
   }
 }

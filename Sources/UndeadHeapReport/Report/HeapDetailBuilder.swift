@@ -35,33 +35,10 @@ struct HeapDetailBuilder {
       retainedBytes: Int(clamping: selection.retained), instances: told,
       referrers: referrers.referrers().map(HeapReport.Referrer.init),
       references: referrers.references().map(HeapReport.OutwardReference.init),
-      sites: merged(sites, symbols).prefix(limit).map { HeapReport.SiteRow($0, symbols) },
+      sites: selection.merged(sites, symbols).prefix(limit).map { HeapReport.SiteRow($0, symbols) },
       paths: zip(shapes, paths.dropFirst(instances.count)).map { .init(count: $0.count, retainPath: $1) },
       types: groups)
   }
-
-  // MARK: Sites
-
-  private func merged(_ rows: [HeapSiteRow], _ symbols: HeapSymbols) -> [HeapSiteRow] {
-    let places = HeapSites.places(rows.map(\.stack), symbols)
-    var merged: [HeapSiteRow] = []
-    var known: [String: Int] = [:]
-    for row in rows {
-      let key = "\(places[row.stack] ?? UInt64(row.stack)) \(row.type)"
-      if let number = known[key] {
-        merged[number].count += row.count
-        merged[number].bytes &+= row.bytes
-        merged[number].retained &+= row.retained
-        if let sums = row.sums { merged[number].sums? += sums }
-      } else {
-        known[key] = merged.count
-        merged.append(row)
-      }
-    }
-    return merged.sorted { ($1.count, $1.bytes, $0.type, $0.stack) < ($0.count, $0.bytes, $1.type, $1.stack) }
-  }
-
-  // MARK: Instances
 
   private func instance(
     _ block: Int, _ path: [PathStep], _ symbols: HeapSymbols, _ references: ReferenceCount?

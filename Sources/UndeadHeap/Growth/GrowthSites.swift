@@ -1,24 +1,33 @@
-import UndeadHeap
 import UndeadReport
 
 /// Where the blocks of two heaps were allocated: by the function of the program, which is the same in another run.
-struct GrowthSites {
-  /// Names of the code of one heap.
-  struct Side {
-    let side: GrowthSide
-    let frames: FrameNames
-    /// By index of STACKS: its place in the program.
-    var places: [Snapshot.Index: String] = [:]
+package struct GrowthSites {
+  /// Blocks that one function of the program allocated.
+  package struct Site {
+    package var before: HeapAmount
+    package var after: HeapAmount
+    /// The backtrace of most of them.
+    package var allocation: Backtrace
+    /// Nil where allocations are not sampled.
+    package var margin: HeapAmount?
   }
 
-  var before: Side
-  var after: Side
+  /// Names of the code of one heap.
+  package struct Side {
+    let side: GrowthSide
+    package let frames: FrameNames
+    /// By index of STACKS: its place in the program.
+    fileprivate var places: [Snapshot.Index: String] = [:]
+  }
+
+  package private(set) var before: Side
+  package private(set) var after: Side
   /// What the reader has to know about names that were not found.
-  private(set) var notes: [String] = []
+  package private(set) var notes: [String] = []
   private let countsLines: Bool
   private let stacks: GrowthStacks
 
-  init(_ old: GrowthSide, _ new: GrowthSide, _ symbolizer: Symbolizer?) {
+  package init(_ old: GrowthSide, _ new: GrowthSide, _ symbolizer: Symbolizer?) {
     let (first, second) = (old.heap.file.snapshot, new.heap.file.snapshot)
     var notes: [String] = []
     before = Side(side: old, frames: FrameNames(first, symbols: Self.symbols(first, symbolizer, &notes)))
@@ -43,12 +52,12 @@ struct GrowthSites {
     return builds(old) == builds(new)
   }
 
-  mutating func sites(ofType type: UInt32) -> [HeapDiff.Site] { sites(stacks.ofTypes[type] ?? [:]) }
+  package mutating func sites(ofType type: UInt32) -> [Site] { sites(stacks.ofTypes[type] ?? [:]) }
 
-  mutating func sites(ofKey key: UInt32) -> [HeapDiff.Site] { sites(stacks.ofKeys[key] ?? [:]) }
+  package mutating func sites(ofKey key: UInt32) -> [Site] { sites(stacks.ofKeys[key] ?? [:]) }
 
   /// Sites of which there is more than before, those that grew most first.
-  private mutating func sites(_ amounts: GrowthStacks.Amounts) -> [HeapDiff.Site] {
+  private mutating func sites(_ amounts: GrowthStacks.Amounts) -> [Site] {
     var merged: [String: (before: GrowthSum, after: GrowthSum, example: GrowthStacks.Stack, most: Int)] = [:]
     let order = amounts.sorted { ($0.key.isAfter ? 1 : 0, $0.key.number) < ($1.key.isAfter ? 1 : 0, $1.key.number) }
     for (stack, amount) in order {
@@ -65,7 +74,7 @@ struct GrowthSites {
       (b.after.bytes.minus(b.before.bytes), a.place) < (a.after.bytes.minus(a.before.bytes), b.place)
     }
     return sorted.map { entry in
-      HeapDiff.Site(
+      Site(
         before: entry.before, after: entry.after, allocation: backtrace(entry.sums.example),
         margin: GrowthSum.margin(entry.sums.before, entry.sums.after))
     }
