@@ -3,8 +3,8 @@ import UndeadHeapSamples
 import UndeadReport
 
 @testable import UndeadHeap
-@testable import UndeadHeapReport
 @testable import UndeadHeapFile
+@testable import UndeadHeapReport
 
 @Suite struct GrowthFindingsTests {
   /// A service for a minute: sessions that nobody removes, a cache that is emptied now and then, buffers.

@@ -5,8 +5,8 @@ import UndeadReport
 import UndeadSystem
 
 @testable import UndeadHeap
-@testable import UndeadHeapReport
 @testable import UndeadHeapFile
+@testable import UndeadHeapReport
 
 @Suite struct HeapSavingTests {
   /// Without a symbolizer: the files that the samples name are not there.
