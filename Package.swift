@@ -100,7 +100,12 @@ let package = Package(
     .target(name: "UndeadFormats", dependencies: ["UndeadReport", "UndeadSystem"]),
     // Heap files as far as profiles need them, and copies of them: what a server links.
     .target(name: "UndeadHeapFile", dependencies: ["UndeadReport", "UndeadSystem"]),
-    .target(name: "UndeadHeap", dependencies: ["UndeadFormats", "UndeadHeapFile", "UndeadReport", "UndeadSystem"]),
+    // What walks a heap.
+    .target(name: "UndeadHeap", dependencies: ["UndeadHeapFile", "UndeadReport", "UndeadSystem"]),
+    // What is told of a heap, of two, and of many censuses: nothing here looks at each block.
+    .target(
+      name: "UndeadHeapReport",
+      dependencies: ["UndeadFormats", "UndeadHeap", "UndeadHeapFile", "UndeadReport", "UndeadSystem"]),
     .target(name: "Undead", dependencies: ["CUndead", "UndeadReport", "UndeadSystem"]),
     .target(name: "UndeadXCTest", dependencies: ["Undead", "UndeadReport", "UndeadSystem"]),
     .target(name: "UndeadTesting", dependencies: ["Undead", "UndeadReport", "UndeadSystem"]),
@@ -110,7 +115,7 @@ let package = Package(
     .target(name: "UndeadRunLoopTesting", dependencies: ["UndeadRunLoop"]),
     // Pages for people. Style sheet and script are compiled in: the tool is one file.
     .target(
-      name: "UndeadPage", dependencies: ["UndeadHeap", "UndeadReport", "UndeadSystem"],
+      name: "UndeadPage", dependencies: ["UndeadHeap", "UndeadHeapReport", "UndeadReport", "UndeadSystem"],
       resources: [
         .embedInCode("Resources/page.css"), .embedInCode("Resources/page.js"), .embedInCode("Resources/heap.js"),
       ]),
@@ -130,7 +135,10 @@ let package = Package(
     // Those for which the process analyses its own heap, with most of what the tool does.
     .target(
       name: "UndeadServiceAnalysis",
-      dependencies: ["UndeadFormats", "UndeadHeap", "UndeadPage", "UndeadReport", "UndeadService", "UndeadSystem"]),
+      dependencies: [
+        "UndeadFormats", "UndeadHeap", "UndeadHeapReport", "UndeadPage", "UndeadReport", "UndeadService",
+        "UndeadSystem",
+      ]),
     .target(
       name: "UndeadMetrics",
       dependencies: [
@@ -140,7 +148,8 @@ let package = Package(
     .executableTarget(
       name: "UndeadTool",
       dependencies: [
-        "UndeadAttach", "UndeadFormats", "UndeadHeap", "UndeadPage", "UndeadProfile", "UndeadReport", "UndeadSystem",
+        "UndeadAttach", "UndeadFormats", "UndeadHeap", "UndeadHeapReport", "UndeadPage", "UndeadProfile",
+        "UndeadReport", "UndeadSystem",
         .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["All", "Tool"])),
       ],
       linkerSettings: toolLibraries.map { directory in
@@ -168,7 +177,8 @@ let package = Package(
     .target(
       name: "UndeadHostileSamples",
       dependencies: [
-        "UndeadFormats", "UndeadHeap", "UndeadHeapSamples", "UndeadPage", "UndeadProfile", "UndeadReport",
+        "UndeadFormats", "UndeadHeap", "UndeadHeapReport", "UndeadHeapSamples", "UndeadPage", "UndeadProfile",
+        "UndeadReport",
         "UndeadSystem",
       ],
       path: "Tests/UndeadHostileSamples"),
@@ -176,7 +186,8 @@ let package = Package(
     .executableTarget(
       name: "undead-fuzz",
       dependencies: [
-        "UndeadAttach", "UndeadFormats", "UndeadHeap", "UndeadHeapSamples", "UndeadHostileSamples", "UndeadReport",
+        "UndeadAttach", "UndeadFormats", "UndeadHeap", "UndeadHeapReport", "UndeadHeapSamples", "UndeadHostileSamples",
+        "UndeadReport",
         "UndeadService", "UndeadSystem",
       ],
       path: "Checks/Fuzzing", exclude: ["Corpora"]),
@@ -186,12 +197,14 @@ let package = Package(
     .testTarget(
       name: "UndeadHeapTests",
       dependencies: [
-        "UndeadFormats", "UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadSystem", "UndeadTestSupport",
+        "UndeadFormats", "UndeadHeap", "UndeadHeapReport", "UndeadHeapSamples", "UndeadReport", "UndeadSystem",
+        "UndeadTestSupport",
       ]),
     .testTarget(
       name: "UndeadPageTests",
       dependencies: [
-        "UndeadFormats", "UndeadHeap", "UndeadHeapSamples", "UndeadHostileSamples", "UndeadPage", "UndeadReport",
+        "UndeadFormats", "UndeadHeap", "UndeadHeapReport", "UndeadHeapSamples", "UndeadHostileSamples", "UndeadPage",
+        "UndeadReport",
         "UndeadSystem", "UndeadTestSupport",
       ],
       exclude: ["Browser", "Golden"]),
@@ -210,7 +223,8 @@ let package = Package(
     .testTarget(
       name: "UndeadServiceTests",
       dependencies: [
-        "Undead", "UndeadHeap", "UndeadHeapSamples", "UndeadProfile", "UndeadReport", "UndeadService",
+        "Undead", "UndeadHeap", "UndeadHeapSamples", "UndeadProfile", "UndeadReport",
+        "UndeadService",
         "UndeadServiceAnalysis", "UndeadTestSupport",
       ]),
     .testTarget(
@@ -224,11 +238,13 @@ let package = Package(
     .testTarget(
       name: "ToolTests",
       dependencies: [
-        "UndeadFormats", "UndeadHeap", "UndeadHeapSamples", "UndeadReport", "UndeadTestSupport", "UndeadTool",
+        "UndeadFormats", "UndeadHeap", "UndeadHeapReport", "UndeadHeapSamples", "UndeadReport", "UndeadTestSupport",
+        "UndeadTool",
       ],
       exclude: ["Fixtures"]),
     .testTarget(
-      name: "EndToEndTests", dependencies: ["UndeadHeap", "UndeadReport", "UndeadTestSupport", "UndeadTool"],
+      name: "EndToEndTests",
+      dependencies: ["UndeadHeap", "UndeadHeapReport", "UndeadReport", "UndeadTestSupport", "UndeadTool"],
       exclude: ["Programs", "README.md"]),
   ],
   swiftLanguageModes: [.v6]
@@ -272,7 +288,8 @@ if Context.environment["UNDEAD_ONLY_TOOL"] == "1" {
 // are analysed by the tens of thousands, but two passes find little there that others have not found.
 for target in package.targets {
   switch target.name {
-  case "UndeadAttach", "UndeadFormats", "UndeadPage", "UndeadService", "UndeadServiceAnalysis", "UndeadTool":
+  case "UndeadAttach", "UndeadFormats", "UndeadHeapReport", "UndeadPage", "UndeadService", "UndeadServiceAnalysis",
+    "UndeadTool":
     target.optimize("-Onone", "-assert-config", "Release", "-no-emit-module-separately-wmo")
   case "Undead", "UndeadProfile": target.optimize("-Osize")
   case "UndeadReport":

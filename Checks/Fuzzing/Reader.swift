@@ -2,6 +2,7 @@ import Foundation
 import UndeadAttach
 import UndeadFormats
 import UndeadHeap
+import UndeadHeapReport
 import UndeadHostileSamples
 import UndeadReport
 import UndeadService
@@ -57,7 +58,7 @@ enum Reader: String, CaseIterable {
   private static func readHeap(_ data: Data) {
     guard let file = try? HeapFile(decoding: data), let heap = try? LoadedHeap(file) else { return }
     var options = HeapReportOptions()
-    for subject in [nil, .type("*"), .address(0x5500_4000_0000)] as [HeapReportOptions.Subject?] {
+    for subject in [nil, .type("*"), .address(0x5500_4000_0000)] as [HeapSelection.Subject?] {
       options.subject = subject
       options.foldsStorage.toggle()
       guard let report = try? HeapReport(heap, options: options, symbolizer: nil) else { continue }

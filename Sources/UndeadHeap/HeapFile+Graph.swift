@@ -11,3 +11,12 @@ extension HeapFile {
     return try decoder.decode()
   }
 }
+
+extension Snapshot {
+  /// When it was taken, in UTC, ISO 8601; empty if that is not known.
+  package var takenAt: String {
+    let start = metadata("startedAt").flatMap(Double.init) ?? .nan
+    let duration = metadata("durationSeconds").flatMap(Double.init) ?? 0
+    return Timestamp.text(secondsSince1970: "\(start + duration)")
+  }
+}

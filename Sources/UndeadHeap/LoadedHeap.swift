@@ -51,6 +51,21 @@ package final class LoadedHeap {
     types = HeapTypes(file)
   }
 
+  /// Of all blocks.
+  package var bytes: UInt64 { (0..<graph.count).reduce(0) { $0 &+ graph.size($1) } }
+
+  /// How many blocks have each shape.
+  package var blocksOfShapes: [Int] {
+    var counts = [Int](repeating: 0, count: file.shapes.count)
+    for block in 0..<graph.count { counts[Int(graph.shapes[block])] += 1 }
+    return counts
+  }
+
+  /// True if objects of the program's types are lost, however few bytes they have.
+  package var hasUnreachableObjects: Bool {
+    (0..<graph.count).contains { !ownership.reached[$0] && types.groups[group($0)].role == .program }
+  }
+
   /// Does work that asks for no dominators while another thread finds them.
   func findingDominators<Value>(during work: () -> Value) -> Value {
     guard knownDominators == nil else { return work() }

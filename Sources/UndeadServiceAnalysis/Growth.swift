@@ -1,5 +1,6 @@
 import UndeadFormats
 import UndeadHeap
+import UndeadHeapReport
 import UndeadPage
 import UndeadReport
 import UndeadService

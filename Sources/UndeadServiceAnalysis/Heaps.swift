@@ -1,4 +1,5 @@
 import UndeadHeap
+import UndeadHeapReport
 import UndeadPage
 import UndeadReport
 import UndeadService

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import UndeadHeap
+import UndeadHeapReport
 import UndeadTestSupport
 
 /// Looks at programs that were not started under the tool.

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import UndeadHeap
+import UndeadHeapReport
 import UndeadReport
 import UndeadTestSupport
 

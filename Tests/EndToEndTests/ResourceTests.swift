@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import UndeadHeap
+import UndeadHeapReport
 import UndeadTestSupport
 
 /// What a process that was not recorded has beside memory, and small slices that keep large buffers.

@@ -3,6 +3,7 @@ import UndeadHeapSamples
 import UndeadReport
 
 @testable import UndeadHeap
+@testable import UndeadHeapReport
 
 @Suite struct FindingTests {
   private func findings(_ heap: HeapBuilder) throws -> [HeapFinding] {

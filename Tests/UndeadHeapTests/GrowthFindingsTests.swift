@@ -4,6 +4,7 @@ import UndeadReport
 
 @testable import UndeadHeap
 @testable import UndeadHeapFile
+@testable import UndeadHeapReport
 
 @Suite struct GrowthFindingsTests {
   /// A service for a minute: sessions that nobody removes, a cache that is emptied now and then, buffers.

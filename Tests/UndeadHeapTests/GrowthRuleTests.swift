@@ -1,6 +1,7 @@
 import Testing
 
 @testable import UndeadHeap
+@testable import UndeadHeapReport
 
 @Suite struct GrowthRuleTests {
   private static func growth(

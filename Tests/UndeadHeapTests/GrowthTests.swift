@@ -4,6 +4,7 @@ import UndeadHeapSamples
 import UndeadReport
 
 @testable import UndeadHeap
+@testable import UndeadHeapReport
 
 @Suite struct GrowthTests {
   /// A server with sessions in a dictionary, each with a buffer, and a log of numbers.

@@ -5,6 +5,7 @@ import UndeadReport
 import UndeadTestSupport
 
 @testable import UndeadHeap
+@testable import UndeadHeapReport
 
 /// Files of any bytes: an error that names a byte, or an answer, never a trap.
 @Suite struct HeapFuzzTests {
@@ -21,7 +22,7 @@ import UndeadTestSupport
   private static func readAll(_ data: Data) -> Bool {
     guard let file = try? HeapFile(decoding: data), let heap = try? LoadedHeap(file) else { return false }
     var options = HeapReportOptions()
-    for subject in [nil, .type("*"), .type("App.Session"), .address(0x5500_4000_0000)] as [HeapReportOptions.Subject?] {
+    for subject in [nil, .type("*"), .type("App.Session"), .address(0x5500_4000_0000)] as [HeapSelection.Subject?] {
       options.subject = subject
       options.foldsStorage.toggle()
       guard let report = try? HeapReport(heap, options: options, symbolizer: nil) else { continue }

@@ -6,6 +6,7 @@ import UndeadSystem
 
 @testable import UndeadHeap
 @testable import UndeadHeapFile
+@testable import UndeadHeapReport
 
 @Suite struct HeapSavingTests {
   /// Without a symbolizer: the files that the samples name are not there.

@@ -4,6 +4,7 @@ import UndeadHeapSamples
 import UndeadReport
 
 @testable import UndeadHeap
+@testable import UndeadHeapReport
 
 @Suite struct HeapTextTests {
   private static func report(
@@ -15,7 +16,7 @@ import UndeadReport
     return try HeapReport(LoadedHeap(builder.file()), options: options, symbolizer: nil)
   }
 
-  private static func text(_ subject: HeapReportOptions.Subject, _ builder: HeapBuilder) throws -> String {
+  private static func text(_ subject: HeapSelection.Subject, _ builder: HeapBuilder) throws -> String {
     HeapText.render(try report(builder) { $0.subject = subject })
   }
 

@@ -3,6 +3,7 @@ import UndeadHeapSamples
 import UndeadTestSupport
 
 @testable import UndeadHeap
+@testable import UndeadHeapReport
 
 /// What malloc could give back, compared with a model that looks at each byte.
 @Suite struct MallocPagesTests {

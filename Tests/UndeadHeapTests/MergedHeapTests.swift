@@ -5,6 +5,7 @@ import UndeadHeapSamples
 import UndeadReport
 
 @testable import UndeadHeap
+@testable import UndeadHeapReport
 
 /// Heaps of many hosts as one.
 @Suite struct MergedHeapTests {

@@ -4,6 +4,7 @@ import UndeadHeapSamples
 import UndeadReport
 
 @testable import UndeadHeap
+@testable import UndeadHeapReport
 
 @Suite struct SampleTests {
   /// The same numbers in every run.

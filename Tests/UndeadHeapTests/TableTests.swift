@@ -3,6 +3,7 @@ import UndeadHeapSamples
 import UndeadReport
 
 @testable import UndeadHeap
+@testable import UndeadHeapReport
 
 @Suite struct TableTests {
   private static func texts(_ rows: [HeapRow]) -> [String] {
@@ -108,8 +109,8 @@ import UndeadReport
       last = node
     }
     let heap = try LoadedHeap(builder.file())
-    var frames = FrameNames(heap.file.snapshot, symbols: heap.file.snapshot.symbols)
+    let frames = FrameNames(heap.file.snapshot, symbols: heap.file.snapshot.symbols)
     #expect(heap.paths.path(to: 1999).edges.count == 1999)
-    #expect(heap.retainPath(to: 1999, &frames).count == 401)
+    #expect(heap.retainPath(to: 1999, frames).count == 401)
   }
 }

@@ -1,5 +1,6 @@
 import UndeadFormats
 import UndeadHeap
+import UndeadHeapReport
 import UndeadHeapSamples
 import UndeadPage
 import UndeadProfile
@@ -117,7 +118,7 @@ package enum Writer: String, CaseIterable, Sendable {
     }
     guard let heap = findings.heaps.first else { return [] }
     func report(
-      _ heap: LoadedHeap, of subject: HeapReportOptions.Subject? = nil, folds: Bool = false
+      _ heap: LoadedHeap, of subject: HeapSelection.Subject? = nil, folds: Bool = false
     ) -> HeapReport? {
       var options = HeapReportOptions()
       options.subject = subject
@@ -136,7 +137,7 @@ package enum Writer: String, CaseIterable, Sendable {
         HeapView.allCases.flatMap { text(.text, HeapText.render(report, by: $0, options: options)) }
       }
     case .heapDetail:
-      return [HeapReportOptions.Subject.type("*"), .address(0x5500_4000_0000)].compactMap { report(heap, of: $0) }
+      return [HeapSelection.Subject.type("*"), .address(0x5500_4000_0000)].compactMap { report(heap, of: $0) }
         .flatMap {
           text(.text, HeapText.render($0, options: options)) + data(.json, try? $0.json())
         }

@@ -4,6 +4,7 @@ import UndeadHostileSamples
 
 @testable import UndeadFormats
 @testable import UndeadHeap
+@testable import UndeadHeapReport
 @testable import UndeadPage
 @testable import UndeadReport
 

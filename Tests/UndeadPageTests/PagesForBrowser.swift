@@ -4,6 +4,7 @@ import UndeadHeapSamples
 import UndeadHostileSamples
 
 @testable import UndeadHeap
+@testable import UndeadHeapReport
 @testable import UndeadPage
 @testable import UndeadReport
 

@@ -183,8 +183,8 @@ import UndeadTestSupport
       let graph = LeakGraph(heap.built)
       let components = Components(graph)
       let names = NodeNames(heap.built)
-      var frames = FrameNames(heap.built, symbols: SymbolTable())
-      let keys = CanonicalKeys(heap.built, graph, names, &frames)
+      let frames = FrameNames(heap.built, symbols: SymbolTable())
+      let keys = CanonicalKeys(heap.built, graph, names, frames)
       var finder = CycleFinder(graph, components, names, keys, NodeLooks(graph, keys))
       for component in 0..<components.count {
         let members = components[component].map(Int.init)

@@ -102,9 +102,9 @@ import UndeadTestSupport
     var random = SeededGenerator(seed: 11)
     let snapshot = PermutationTests.heap(&random, nodes: 400, edges: 500).built
     let names = NodeNames(snapshot)
-    var frames = FrameNames(snapshot, symbols: snapshot.symbols)
+    let frames = FrameNames(snapshot, symbols: snapshot.symbols)
     let graph = LeakGraph(snapshot)
-    let looks = NodeLooks(graph, CanonicalKeys(snapshot, graph, names, &frames))
+    let looks = NodeLooks(graph, CanonicalKeys(snapshot, graph, names, frames))
     let nodes = snapshot.nodes.indices.filter { $0 % 3 != 0 }
     let expected = Dictionary(grouping: nodes) { looks[$0] }
       .sorted { ($0.value.count, $0.key) < ($1.value.count, $1.key) }.map(\.value)

@@ -2,6 +2,6 @@
 // what they declare is neither the program's nor the toolchain's. One literal, with a space around each: Swift imports no others.
 #pragma once
 #define UNDEAD_VERSION "0.1.0"
-#define UNDEAD_OWN_MODULES " Undead UndeadAttach UndeadFormats UndeadHeap UndeadHeapFile UndeadMetrics UndeadPage UndeadProfile \
-UndeadReport UndeadRunLoop UndeadRunLoopTesting UndeadService UndeadServiceAnalysis \
+#define UNDEAD_OWN_MODULES " Undead UndeadAttach UndeadFormats UndeadHeap UndeadHeapFile UndeadHeapReport UndeadMetrics UndeadPage \
+UndeadProfile UndeadReport UndeadRunLoop UndeadRunLoopTesting UndeadService UndeadServiceAnalysis \
 UndeadSystem UndeadTesting UndeadXCTest "

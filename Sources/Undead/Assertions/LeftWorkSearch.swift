@@ -36,7 +36,7 @@ struct LeftWorkSearch {
       let addresses = Set(left.flatMap(\.frames)).map { $0 &- 1 }
       var snapshot = Snapshot()
       snapshot.modules = Self.modules(of: addresses)
-      var frames = FrameNames(snapshot, symbols: Symbolizer().symbolize(addresses, modules: snapshot.modules).symbols)
+      let frames = FrameNames(snapshot, symbols: Symbolizer().symbolize(addresses, modules: snapshot.modules).symbols)
       return FailureText.text(left, frames: { frames.backtrace(returnAddresses: $0) }, directory: directory)
     }
   }

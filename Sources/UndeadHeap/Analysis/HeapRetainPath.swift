@@ -3,7 +3,7 @@ import UndeadReport
 extension LoadedHeap {
   /// The shortest way from a root to a block, as reports tell it: what the compiler makes between two objects is folded
   /// into the field that leads through it.
-  package func retainPath(to block: Int, _ frames: inout FrameNames) -> [PathStep] {
+  package func retainPath(to block: Int, _ frames: FrameNames) -> [PathStep] {
     let (root, all) = paths.toldPath(to: block)
     var edges = all[...]
     let roles = Dictionary(edges.map { ($0, role(ofSource: $0)) }) { first, _ in first }
@@ -14,9 +14,9 @@ extension LoadedHeap {
     for edge in edges {
       let role = roles[edge] ?? .memory
       if isFolding, !role.isVisible, !steps.isEmpty {
-        extend(&steps[steps.count - 1], by: edge, role, &frames)
+        extend(&steps[steps.count - 1], by: edge, role, frames)
       } else {
-        steps.append(step(edge, &frames))
+        steps.append(step(edge, frames))
       }
     }
     steps.append(PathStep(type: typeName(block), field: ""))
@@ -31,7 +31,7 @@ extension LoadedHeap {
     return group.storage == nil ? group.role : .storage
   }
 
-  private func step(_ edge: Int, _ frames: inout FrameNames) -> PathStep {
+  private func step(_ edge: Int, _ frames: FrameNames) -> PathStep {
     let place = graph.place(edge)
     let type = file.snapshot.strings[place.declaredType]
     return PathStep(
@@ -39,7 +39,7 @@ extension LoadedHeap {
       closure: frames.closure(at: place.function))
   }
 
-  private func extend(_ step: inout PathStep, by edge: Int, _ role: NodeRole, _ frames: inout FrameNames) {
+  private func extend(_ step: inout PathStep, by edge: Int, _ role: NodeRole, _ frames: FrameNames) {
     let place = graph.place(edge)
     let label = NodeNames.field(file.snapshot.strings[place.label])
     let captured = "captured "

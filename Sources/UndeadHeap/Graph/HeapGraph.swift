@@ -98,6 +98,9 @@ package final class HeapGraph {
   /// Index of STACKS of a block's allocation; none if it was not recorded.
   package func stack(_ block: Int) -> Snapshot.Index { site(block)?.stack ?? Snapshot.none }
 
+  /// How much of a block is in use; nil if that is not known.
+  package func use(of block: Int) -> Use? { uses.first { $0.rank == UInt32(block) } }
+
   /// The references of a block, as positions in `targets` and `places`.
   package func edges(of block: Int) -> Range<Int> { Int(firstEdges[block])..<Int(firstEdges[block + 1]) }
 

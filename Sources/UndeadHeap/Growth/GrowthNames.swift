@@ -1,28 +1,30 @@
 import UndeadReport
 
 /// What two heaps have in common, by name: types, places, and types in places.
-struct GrowthNames {
+package struct GrowthNames {
   /// A type as reports name it; memory of C code by the library that allocated it.
-  struct TypeName: Hashable {
-    var type: String
-    var module: String?
+  package struct TypeName: Hashable {
+    package var type: String
+    package var module: String?
   }
 
   /// A type in a place.
-  struct Key: Hashable {
-    var type: UInt32
-    var place: UInt32
+  package struct Key: Hashable {
+    package var type: UInt32
+    package var place: UInt32
   }
 
   /// By type: what it keeps for an owner; nil for types that are no storage.
-  private(set) var storage: [HeapTypes.Storage?] = []
+  package private(set) var storage: [HeapTypes.Storage?] = []
   private var numberedTypes = Numbered<TypeName>()
   private var numberedPlaces = Numbered<HeapLocations.Name>()
   private var numberedKeys = Numbered<Key>()
 
-  var types: [TypeName] { numberedTypes.all }
-  var places: [HeapLocations.Name] { numberedPlaces.all }
-  var keys: [Key] { numberedKeys.all }
+  package init() {}
+
+  package var types: [TypeName] { numberedTypes.all }
+  package var places: [HeapLocations.Name] { numberedPlaces.all }
+  package var keys: [Key] { numberedKeys.all }
 
   mutating func number(_ type: TypeName, _ storage: HeapTypes.Storage?) -> UInt32 {
     let number = numberedTypes.number(type)
@@ -36,8 +38,8 @@ struct GrowthNames {
 }
 
 /// One of the two heaps that are compared, with its blocks by what they have in common with the other one.
-final class GrowthSide {
-  let heap: LoadedHeap
+package final class GrowthSide {
+  package let heap: LoadedHeap
   /// By block: its type.
   let types: UnsafeMutableBufferPointer<UInt32>
   /// By block: its type in its place; memory without a type is part of the object that owns it.
@@ -47,9 +49,9 @@ final class GrowthSide {
   /// By block: false for what is part of another one.
   let isCounted: UnsafeMutableBufferPointer<Bool>
   /// Types that the program declares.
-  private(set) var programTypes: Set<UInt32> = []
+  package private(set) var programTypes: Set<UInt32> = []
 
-  init(_ heap: LoadedHeap, _ names: inout GrowthNames) {
+  package init(_ heap: LoadedHeap, _ names: inout GrowthNames) {
     self.heap = heap
     let count = heap.graph.count
     types = .filled(count, with: 0)
@@ -131,5 +133,20 @@ final class GrowthSide {
     for number in 0..<dominators.nodes.count where dominators.nodes.isBlock(Int(dominators.order[number])) {
       body(Int(dominators.order[number]))
     }
+  }
+
+  /// A block of each key, rather one that came.
+  package func examples(ofKeys wantedKeys: [Int], _ pairing: HeapPairing?) -> [UInt32: Int] {
+    let wanted = Set(wantedKeys.map(UInt32.init))
+    var found: [UInt32: Int] = [:]
+    var isNew: Set<UInt32> = []
+    for block in 0..<heap.graph.count where isCounted[block] {
+      let key = keys[block]
+      guard wanted.contains(key) else { continue }
+      let came = pairing?.came[block] ?? false
+      if found[key] == nil || (came && !isNew.contains(key)) { found[key] = block }
+      if came { isNew.insert(key) }
+    }
+    return found
   }
 }

@@ -1,51 +1,40 @@
 import UndeadReport
 
 /// Where the blocks of two heaps were allocated: by the function of the program, which is the same in another run.
-struct GrowthSites {
+package struct GrowthSites {
+  /// Blocks that one function of the program allocated.
+  package struct Site {
+    package var before: HeapAmount
+    package var after: HeapAmount
+    /// The backtrace of most of them.
+    package var allocation: Backtrace
+    /// Nil where allocations are not sampled.
+    package var margin: HeapAmount?
+  }
+
   /// Names of the code of one heap.
-  struct Side {
+  package struct Side {
     let side: GrowthSide
-    var frames: FrameNames
+    package let frames: FrameNames
     /// By index of STACKS: its place in the program.
-    var places: [Snapshot.Index: String] = [:]
+    fileprivate var places: [Snapshot.Index: String] = [:]
   }
 
-  var before: Side
-  var after: Side
+  package private(set) var before: Side
+  package private(set) var after: Side
   /// What the reader has to know about names that were not found.
-  private(set) var notes: [String] = []
+  package private(set) var notes: [String] = []
   private let countsLines: Bool
-  private var ofTypes: [UInt32: Amounts] = [:]
-  private var ofKeys: [UInt32: Amounts] = [:]
+  private let stacks: GrowthStacks
 
-  private struct Stack: Hashable {
-    var number: Snapshot.Index
-    var isAfter: Bool
-  }
-  private typealias Amounts = [Stack: GrowthSum]
-
-  init(_ old: GrowthSide, _ new: GrowthSide, _ symbolizer: Symbolizer?) {
+  package init(_ old: GrowthSide, _ new: GrowthSide, _ symbolizer: Symbolizer?) {
     let (first, second) = (old.heap.file.snapshot, new.heap.file.snapshot)
     var notes: [String] = []
     before = Side(side: old, frames: FrameNames(first, symbols: Self.symbols(first, symbolizer, &notes)))
     after = Side(side: new, frames: FrameNames(second, symbols: Self.symbols(second, symbolizer, &notes)))
     self.notes = notes
     countsLines = Self.isSameBuild(first, second)
-    for (side, isAfter) in [(old, false), (new, true)] {
-      let isSampled = side.heap.file.sampleBytes != nil
-      for block in 0..<side.heap.graph.count {
-        let site = side.heap.graph.site(block)
-        // Samples stand for the others.
-        if isSampled, site?.isSampled != true { continue }
-        let stack = Stack(number: site?.stack ?? Snapshot.none, isAfter: isAfter)
-        let size = side.heap.graph.size(block)
-        let mean = site?.isSampled == true ? site?.sampleMean : nil
-        ofTypes[side.types[block], default: [:]][stack, default: .init()].add(size, mean: mean)
-        if side.isCounted[block] {
-          ofKeys[side.keys[block], default: [:]][stack, default: .init()].add(size, mean: mean)
-        }
-      }
-    }
+    stacks = GrowthStacks(old, new)
   }
 
   private static func symbols(_ snapshot: Snapshot, _ symbolizer: Symbolizer?, _ notes: inout [String]) -> SymbolTable {
@@ -63,13 +52,13 @@ struct GrowthSites {
     return builds(old) == builds(new)
   }
 
-  mutating func sites(ofType type: UInt32) -> [HeapDiff.Site] { sites(ofTypes[type] ?? [:]) }
+  package mutating func sites(ofType type: UInt32) -> [Site] { sites(stacks.ofTypes[type] ?? [:]) }
 
-  mutating func sites(ofKey key: UInt32) -> [HeapDiff.Site] { sites(ofKeys[key] ?? [:]) }
+  package mutating func sites(ofKey key: UInt32) -> [Site] { sites(stacks.ofKeys[key] ?? [:]) }
 
   /// Sites of which there is more than before, those that grew most first.
-  private mutating func sites(_ amounts: Amounts) -> [HeapDiff.Site] {
-    var merged: [String: (before: GrowthSum, after: GrowthSum, example: Stack, most: Int)] = [:]
+  private mutating func sites(_ amounts: GrowthStacks.Amounts) -> [Site] {
+    var merged: [String: (before: GrowthSum, after: GrowthSum, example: GrowthStacks.Stack, most: Int)] = [:]
     let order = amounts.sorted { ($0.key.isAfter ? 1 : 0, $0.key.number) < ($1.key.isAfter ? 1 : 0, $1.key.number) }
     for (stack, amount) in order {
       let place = place(stack)
@@ -85,18 +74,18 @@ struct GrowthSites {
       (b.after.bytes.minus(b.before.bytes), a.place) < (a.after.bytes.minus(a.before.bytes), b.place)
     }
     return sorted.map { entry in
-      HeapDiff.Site(
+      Site(
         before: entry.before, after: entry.after, allocation: backtrace(entry.sums.example),
         margin: GrowthSum.margin(entry.sums.before, entry.sums.after))
     }
   }
 
-  private mutating func backtrace(_ stack: Stack) -> Backtrace {
+  private mutating func backtrace(_ stack: GrowthStacks.Stack) -> Backtrace {
     stack.isAfter ? after.frames.backtrace(stack.number) : before.frames.backtrace(stack.number)
   }
 
   /// The function of the program that allocated, or the outermost one of a library, with the line where it is the same.
-  private mutating func place(_ stack: Stack) -> String {
+  private mutating func place(_ stack: GrowthStacks.Stack) -> String {
     if let known = stack.isAfter ? after.places[stack.number] : before.places[stack.number] { return known }
     let backtrace = backtrace(stack)
     let frame = backtrace.site
@@ -104,42 +93,5 @@ struct GrowthSites {
     if countsLines, let line = frame?.line { place += ":\(line)" }
     if stack.isAfter { after.places[stack.number] = place } else { before.places[stack.number] = place }
     return place
-  }
-}
-
-/// Blocks of one place: each counted, or estimated from a sample.
-private struct GrowthSum {
-  private var counted = HeapDiff.Amount()
-  private var sampled = SampleSums()
-
-  mutating func add(_ size: UInt64, mean: UInt32?) {
-    if let mean {
-      sampled.add(size: size, mean: mean)
-    } else {
-      counted.count += 1
-      counted.bytes.addSaturating(UInt64(size))
-    }
-  }
-
-  static func += (sum: inout GrowthSum, other: GrowthSum) {
-    sum.counted.count = sum.counted.count.plus(other.counted.count)
-    sum.counted.bytes = sum.counted.bytes.plus(other.counted.bytes)
-    sum.sampled += other.sampled
-  }
-
-  var shown: HeapDiff.Amount {
-    guard sampled.samples > 0 else { return counted }
-    let estimate = sampled.estimate
-    return .init(count: counted.count.plus(estimate.count), bytes: counted.bytes.plus(estimate.bytes))
-  }
-
-  /// Of the difference between two moments; nil if both are exact.
-  static func margin(_ before: GrowthSum, _ after: GrowthSum) -> HeapDiff.Amount? {
-    let estimates = [before, after].map(\.sampled).filter { $0.samples > 0 }.map(\.estimate)
-    guard !estimates.isEmpty else { return nil }
-    func together(_ margins: [Int]) -> Int {
-      Int(exactly: margins.reduce(0) { $0 + Double($1) * Double($1) }.squareRoot().rounded()) ?? .max
-    }
-    return .init(count: together(estimates.map(\.countMargin)), bytes: together(estimates.map(\.bytesMargin)))
   }
 }

@@ -1,16 +1,32 @@
 import UndeadReport
 
 /// Counts of two heaps by a number that both share.
-struct GrowthTally {
-  private(set) var before: [HeapDiff.Amount]
-  private(set) var after: [HeapDiff.Amount]
+package struct GrowthTally {
+  package private(set) var before: [HeapAmount]
+  package private(set) var after: [HeapAmount]
 
-  init(count: Int) {
+  private init(count: Int) {
     before = Array(repeating: .init(), count: count)
     after = before
   }
 
-  mutating func add(_ number: Int, bytes: UInt64, counts: Bool, isAfter: Bool) {
+  /// Counts all blocks by type, and those that are no part of others by type and place.
+  package static func count(
+    _ old: GrowthSide, _ new: GrowthSide, _ names: GrowthNames
+  ) -> (byType: GrowthTally, byKey: GrowthTally) {
+    var byType = GrowthTally(count: names.types.count)
+    var byKey = GrowthTally(count: names.keys.count)
+    for (side, isAfter) in [(old, false), (new, true)] {
+      for block in 0..<side.heap.graph.count {
+        let size = side.heap.graph.size(block)
+        byType.add(Int(side.types[block]), bytes: size, counts: true, isAfter: isAfter)
+        byKey.add(Int(side.keys[block]), bytes: size, counts: side.isCounted[block], isAfter: isAfter)
+      }
+    }
+    return (byType, byKey)
+  }
+
+  private mutating func add(_ number: Int, bytes: UInt64, counts: Bool, isAfter: Bool) {
     if isAfter {
       after[number].add(bytes, counts)
     } else {
@@ -18,11 +34,11 @@ struct GrowthTally {
     }
   }
 
-  func count(_ number: Int) -> Int { after[number].count.minus(before[number].count) }
-  func bytes(_ number: Int) -> Int { after[number].bytes.minus(before[number].bytes) }
+  package func count(_ number: Int) -> Int { after[number].count.minus(before[number].count) }
+  package func bytes(_ number: Int) -> Int { after[number].bytes.minus(before[number].bytes) }
 }
 
-extension HeapDiff.Amount {
+extension HeapAmount {
   fileprivate mutating func add(_ size: UInt64, _ counts: Bool) {
     bytes.addSaturating(UInt64(size))
     if counts { count += 1 }
@@ -30,7 +46,7 @@ extension HeapDiff.Amount {
 }
 
 /// Which types in which places grew of themselves, and not because they hang off something else that grew.
-struct GrowthEntries {
+package struct GrowthEntries {
   /// By key: true for those that are shown.
   private(set) var isEntry: [Bool]
   /// By key: true for those that grew because what they hang off did.
@@ -47,7 +63,7 @@ struct GrowthEntries {
   /// So far below a root a circle is looked for.
   private static let circleDepth = 16
 
-  init(_ names: GrowthNames, _ tally: GrowthTally, before: GrowthSide, after: GrowthSide) {
+  package init(_ names: GrowthNames, _ tally: GrowthTally, before: GrowthSide, after: GrowthSide) {
     let grows = names.keys.indices.map { key in
       guard names.types[Int(names.keys[key].type)].type != FoundationTypes.box else { return false }
       let isStorage = names.storage[Int(names.keys[key].type)] != nil
@@ -129,10 +145,10 @@ struct GrowthEntries {
   }
 
   /// How much of each key lies below the nearest block of another key that grows.
-  private static func pairs(_ side: GrowthSide, _ grows: [Bool]) -> [Pair: HeapDiff.Amount] {
+  private static func pairs(_ side: GrowthSide, _ grows: [Bool]) -> [Pair: HeapAmount] {
     let outer = UnsafeMutableBufferPointer<UInt32>.filled(side.heap.graph.count, with: none)
     defer { outer.deallocate() }
-    var pairs: [Pair: HeapDiff.Amount] = [:]
+    var pairs: [Pair: HeapAmount] = [:]
     side.visit { block in
       guard let above = side.dominator(block) else { return }
       let (key, aboveKey) = (side.keys[block], side.keys[above])
@@ -146,18 +162,18 @@ struct GrowthEntries {
 }
 
 /// What is shown together: all types that grew in one field, each type that grew directly below a root.
-struct GrowthGroups {
+package struct GrowthGroups {
   /// By key: its group; ``none`` for keys that are no entries.
   private(set) var ofKey: [UInt32]
   /// By group: its keys.
-  private(set) var keys: [[UInt32]] = []
+  package private(set) var keys: [[UInt32]] = []
   /// The group of what grew in a field, by place.
   private(set) var ofPlace: [UInt32: UInt32] = [:]
   private let comesAlong: [Bool]
 
   static let none = UInt32.max
 
-  init(_ names: GrowthNames, _ entries: GrowthEntries) {
+  package init(_ names: GrowthNames, _ entries: GrowthEntries) {
     ofKey = Array(repeating: Self.none, count: names.keys.count)
     comesAlong = entries.comesAlong
     for (number, key) in names.keys.enumerated() where entries.isEntry[number] {

@@ -2,15 +2,15 @@ import UndeadReport
 
 /// Which blocks of two heaps of one process are the same: those at one address, of one type, that one backtrace
 /// allocated in one generation.
-struct HeapPairing {
+package struct HeapPairing {
   /// By block of the new heap: true if the old one does not have it.
   let came: UnsafeMutableBufferPointer<Bool>
   /// By block of the old heap: true if the new one does not have it.
   let went: UnsafeMutableBufferPointer<Bool>
-  private(set) var cameCount = 0
-  private(set) var wentCount = 0
+  package private(set) var cameCount = 0
+  package private(set) var wentCount = 0
 
-  init(_ old: GrowthSide, _ new: GrowthSide) {
+  package init(_ old: GrowthSide, _ new: GrowthSide) {
     came = .filled(new.heap.graph.count, with: true)
     went = .filled(old.heap.graph.count, with: true)
     var before = StackPrints(old.heap)
@@ -37,13 +37,21 @@ struct HeapPairing {
     wentCount = went.count - same
   }
 
-  func deallocate() {
+  /// What came and went, by type.
+  package func turnover(_ old: GrowthSide, _ new: GrowthSide, types: Int) -> [(came: Int, went: Int)] {
+    var result = Array(repeating: (came: 0, went: 0), count: types)
+    for block in came.indices where came[block] { result[Int(new.types[block])].came += 1 }
+    for block in went.indices where went[block] { result[Int(old.types[block])].went += 1 }
+    return result
+  }
+
+  package func deallocate() {
     came.deallocate()
     went.deallocate()
   }
 
   /// True if two files are of one process.
-  static func isPossible(_ old: Snapshot, _ new: Snapshot) -> Bool {
+  package static func isPossible(_ old: Snapshot, _ new: Snapshot) -> Bool {
     guard let pid = old.metadata("pid"), let start = old.metadata("startedAt") else { return false }
     return pid == new.metadata("pid") && start == new.metadata("startedAt")
   }

@@ -5,28 +5,28 @@ import UndeadReport
 /// glibc joins free chunks that touch, then gives back the whole pages inside of each, and the end of the main arena. The end of
 /// any other arena it keeps (mtrim and systrim in malloc/malloc.c, the tags glibc-2.26 to glibc-2.43). In a recorded process what
 /// threads keep is not known: it counts as free.
-struct MallocPages {
+package struct MallocPages {
   /// What keeps pages: a type, and where its blocks were allocated.
-  struct Pin: Hashable {
-    var group: Int
+  package struct Pin: Hashable {
+    package var group: Int
     var site: UInt32
   }
 
-  struct Pinned {
-    var blocks = 0
-    var pages = 0
-    var bytes: UInt64 = 0
+  package struct Pinned {
+    package var blocks = 0
+    package var pages = 0
+    package var bytes: UInt64 = 0
     /// One of the blocks.
-    var block = 0
+    package var block = 0
   }
 
-  private(set) var trimmableBytes: UInt64 = 0
+  package private(set) var trimmableBytes: UInt64 = 0
   /// Free bytes on pages that blocks lie on.
-  private(set) var pinnedBytes: UInt64 = 0
-  private(set) var pins: [Pin: Pinned] = [:]
-  private(set) var arenas = 0
+  package private(set) var pinnedBytes: UInt64 = 0
+  package private(set) var pins: [Pin: Pinned] = [:]
+  package private(set) var arenas = 0
   /// The ends of arenas that nothing gives back.
-  private(set) var topBytes: UInt64 = 0
+  package private(set) var topBytes: UInt64 = 0
 
   private let heap: LoadedHeap
   private let parts: MallocParts
@@ -47,7 +47,7 @@ struct MallocPages {
   private static let freeHeader: UInt64 = 48
   private static let smallestChunk: UInt64 = 32
 
-  init(_ heap: LoadedHeap) {
+  package init(_ heap: LoadedHeap) {
     self.heap = heap
     parts = MallocParts(heap.file)
     arenas = parts.arenas.count { $0.top != nil }

@@ -6,10 +6,10 @@ extension TaskReport {
     self.init(heap, tool: tool, symbols: HeapSymbols(heap, symbolizer))
   }
 
-  init(_ heap: LoadedHeap, tool: LeakReport.Tool, symbols: HeapSymbols) {
+  package init(_ heap: LoadedHeap, tool: LeakReport.Tool, symbols: HeapSymbols) {
     let snapshot = heap.file.snapshot
     self.init(
-      tool: tool, process: LeakReport.Process(snapshot), takenAt: HeapReport.takenAt(snapshot), summary: Summary(),
+      tool: tool, process: LeakReport.Process(snapshot), takenAt: snapshot.takenAt, summary: Summary(),
       groups: [])
     let tally = TaskTally(heap, symbols)
     groups = tally.groups(symbols)

@@ -1,74 +1,72 @@
 import UndeadSystem
 
-extension GrowthFindings {
-  /// How fast a number grows, with the interval that it certainly lies in.
-  package struct Trend: Sendable, Equatable {
-    /// By the second.
-    package var slope: Double
-    /// The slope lies in it with 99 % confidence.
-    package var interval: ClosedRange<Double>
-    /// True if it certainly grows, and goes on growing.
-    package var grows: Bool
+/// How fast a number grows, with the interval that it certainly lies in.
+package struct Trend: Sendable, Equatable {
+  /// By the second.
+  package var slope: Double
+  /// The slope lies in it with 99 % confidence.
+  package var interval: ClosedRange<Double>
+  /// True if it certainly grows, and goes on growing.
+  package var grows: Bool
 
-    /// Fewest entries that can be judged.
-    package static let least = 16
+  /// Fewest entries that can be judged.
+  package static let least = 16
 
-    /// Fits numbers over ascending times.
-    ///
-    /// Two questions, either of which is enough. Do they follow a line? Theil and Sen's median of the slopes between all
-    /// pairs, with Kendall's variance, widened by what neighbours have in common: waves, steps and saw-teeth are no
-    /// lines, and what is left of them beside one says so. Do their floors rise again and again? Student's interval of
-    /// the rises from one part of the time to the next: for growth that comes in bursts. What has slowed down in the last
-    /// third of the time was a warm-up, and does not grow.
-    ///
-    /// - Parameters:
-    ///   - times: seconds, one for each value.
-    ///   - values: what was counted at these times.
-    ///   - questions: how many numbers are judged together: one of a hundred watches may call something growing that does
-    ///     not, not one of a hundred numbers.
-    /// - Returns: nil if there are fewer than ``least``.
-    package init?(times: [Double], values: [Double], questions: Int = 1) {
-      precondition(times.count == values.count)
-      guard times.count >= Self.least, let first = times.first, let last = times.last, last > first else { return nil }
-      guard let lowest = values.min(), let highest = values.max(), lowest < highest else {
-        self.init(slope: 0, interval: 0...0, grows: false)
-        return
-      }
-      let doubt = 0.005 / Double(max(questions, 1))
-      let points = Points(times: times, values: values).thinned(to: Self.mostPoints)
-      let fits = Self.fits(points)
-      // The one that is surest of growth.
-      let fit = fits.max { $0.interval(doubt: 0.01).lowerBound < $1.interval(doubt: 0.01).lowerBound } ?? fits[0]
-      let certain = fits.contains { $0.interval(doubt: doubt).lowerBound > 0 }
-      self.init(
-        slope: fit.slope, interval: fit.interval(doubt: 0.01),
-        grows: certain && !Self.hasSlowedDown(points, slope: fit.slope))
+  /// Fits numbers over ascending times.
+  ///
+  /// Two questions, either of which is enough. Do they follow a line? Theil and Sen's median of the slopes between all
+  /// pairs, with Kendall's variance, widened by what neighbours have in common: waves, steps and saw-teeth are no
+  /// lines, and what is left of them beside one says so. Do their floors rise again and again? Student's interval of
+  /// the rises from one part of the time to the next: for growth that comes in bursts. What has slowed down in the last
+  /// third of the time was a warm-up, and does not grow.
+  ///
+  /// - Parameters:
+  ///   - times: seconds, one for each value.
+  ///   - values: what was counted at these times.
+  ///   - questions: how many numbers are judged together: one of a hundred watches may call something growing that does
+  ///     not, not one of a hundred numbers.
+  /// - Returns: nil if there are fewer than ``least``.
+  package init?(times: [Double], values: [Double], questions: Int = 1) {
+    precondition(times.count == values.count)
+    guard times.count >= Self.least, let first = times.first, let last = times.last, last > first else { return nil }
+    guard let lowest = values.min(), let highest = values.max(), lowest < highest else {
+      self.init(slope: 0, interval: 0...0, grows: false)
+      return
     }
+    let doubt = 0.005 / Double(max(questions, 1))
+    let points = Points(times: times, values: values).thinned(to: Self.mostPoints)
+    let fits = Self.fits(points)
+    // The one that is surest of growth.
+    let fit = fits.max { $0.interval(doubt: 0.01).lowerBound < $1.interval(doubt: 0.01).lowerBound } ?? fits[0]
+    let certain = fits.contains { $0.interval(doubt: doubt).lowerBound > 0 }
+    self.init(
+      slope: fit.slope, interval: fit.interval(doubt: 0.01),
+      grows: certain && !Self.hasSlowedDown(points, slope: fit.slope))
+  }
 
-    init(slope: Double, interval: ClosedRange<Double>, grows: Bool) {
-      self.slope = slope
-      self.interval = interval
-      self.grows = grows
+  init(slope: Double, interval: ClosedRange<Double>, grows: Bool) {
+    self.slope = slope
+    self.interval = interval
+    self.grows = grows
+  }
+
+  private static let mostPoints = 120
+
+  /// Floors of long parts for what swings slowly, of short ones and the numbers themselves for what does not.
+  private static func fits(_ points: Points) -> [SlopeFit] {
+    var fits = [SlopeFit(line: points)]
+    for parts in Set([min(24, points.count / 3), 12, 8, 6]) where parts >= 6 && parts <= points.count / 2 {
+      let floors = points.floors(parts)
+      if parts >= 8 { fits.append(SlopeFit(line: floors)) }
+      fits.append(SlopeFit(rises: floors))
     }
+    return fits
+  }
 
-    private static let mostPoints = 120
-
-    /// Floors of long parts for what swings slowly, of short ones and the numbers themselves for what does not.
-    private static func fits(_ points: Points) -> [SlopeFit] {
-      var fits = [SlopeFit(line: points)]
-      for parts in Set([min(24, points.count / 3), 12, 8, 6]) where parts >= 6 && parts <= points.count / 2 {
-        let floors = points.floors(parts)
-        if parts >= 8 { fits.append(SlopeFit(line: floors)) }
-        fits.append(SlopeFit(rises: floors))
-      }
-      return fits
-    }
-
-    /// True if the last third certainly rises less than half as fast as all.
-    private static func hasSlowedDown(_ points: Points, slope: Double) -> Bool {
-      let end = points.suffix(max(4, points.count / 3))
-      return SlopeFit(line: end).interval(doubt: 0.4).upperBound < slope / 2
-    }
+  /// True if the last third certainly rises less than half as fast as all.
+  private static func hasSlowedDown(_ points: Points, slope: Double) -> Bool {
+    let end = points.suffix(max(4, points.count / 3))
+    return SlopeFit(line: end).interval(doubt: 0.4).upperBound < slope / 2
   }
 }
 

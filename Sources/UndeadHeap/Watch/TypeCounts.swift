@@ -29,7 +29,7 @@ package struct TypeCounts: Sendable, Equatable {
   package static let descriptors = "open descriptors"
   package static let threads = "threads"
   /// Lines of the process, and not of a type.
-  static let ofProcess: Set = [resident, descriptors, threads]
+  package static let ofProcess: Set = [resident, descriptors, threads]
   /// The line for what has no type: memory of C code, and raw memory of Swift code.
   package static let untyped = "memory without a type"
 

@@ -1,4 +1,5 @@
 import UndeadHeap
+import UndeadHeapReport
 import UndeadReport
 
 /// What the script of a heap's page shows, as compact JSON: aggregated, so that its size depends on the number of types and
@@ -9,7 +10,7 @@ struct HeapPageData {
   private let details: TypeDetails
   private let tree: FoldedTree
   private let options: TextOptions
-  private var names: FrameNames
+  private let names: FrameNames
   private var texts = HeapTexts()
   private var frames: [[Int]] = []
   private var frameNumbers: [Frame: Int] = [:]

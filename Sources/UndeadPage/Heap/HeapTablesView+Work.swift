@@ -1,4 +1,5 @@
 import UndeadHeap
+import UndeadHeapReport
 import UndeadReport
 import UndeadSystem
 

@@ -1,4 +1,5 @@
 import UndeadHeap
+import UndeadHeapReport
 import UndeadReport
 import UndeadSystem
 
@@ -6,7 +7,7 @@ import UndeadSystem
 struct HeapTablesView {
   private let heap: LoadedHeap
   private var tables: HeapTables
-  private var names: FrameNames
+  private let names: FrameNames
   let options: TextOptions
   private let total: UInt64
 

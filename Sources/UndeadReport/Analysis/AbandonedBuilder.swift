@@ -1,5 +1,5 @@
 /// Turns the watched objects of a snapshot that something still reaches into groups with retain paths and advice.
-struct AbandonedBuilder {
+final class AbandonedBuilder {
   private let snapshot: Snapshot
   private let paths: RetainPaths
   private let ways: Ways
@@ -8,7 +8,7 @@ struct AbandonedBuilder {
   /// What fires or waits and alone holds an object, by object.
   private let mechanisms: [Snapshot.Index: Snapshot.Index]
   private let names: NodeNames
-  private var frames: FrameNames
+  private let frames: FrameNames
 
   init(_ snapshot: Snapshot, ways: Ways, counts: ReferenceCounts, names: NodeNames, frames: FrameNames) {
     self.snapshot = snapshot
@@ -23,7 +23,7 @@ struct AbandonedBuilder {
   }
 
   /// - Parameter isExcluded: shows the objects that another process's report has already.
-  mutating func build(isExcluded: (Int) -> Bool) -> [Leak] {
+  func build(isExcluded: (Int) -> Bool) -> [Leak] {
     var records = reachable().filter { !isExcluded(Int($0.node)) }
     frames.sortByStack(&records) { [snapshot] in snapshot.nodes[Int($0.node)].stack }
     let watched = Set(records.map(\.node))
@@ -67,17 +67,17 @@ struct AbandonedBuilder {
 
   /// The watched object nearest to the root on the way to another one.
   private func holder(of record: Snapshot.WatchedRecord, among watched: Set<Snapshot.Index>) -> Snapshot.Index? {
-    paths.edges(of: record.path).lazy.map { snapshot.edges[$0].from }.first {
+    paths.edges(of: record.path).lazy.map { [snapshot] in snapshot.edges[$0].from }.first {
       $0 != record.node && watched.contains($0)
     }
   }
 
-  private mutating func leak(_ record: Snapshot.WatchedRecord) -> Leak {
+  private func leak(_ record: Snapshot.WatchedRecord) -> Leak {
     let node = Int(record.node)
     let block = snapshot.nodes[node]
     let path =
       record.path == Snapshot.none
-      ? nil : paths.steps(root: record.path, paths.edges(of: record.path), to: node, names, &frames)
+      ? nil : paths.steps(root: record.path, paths.edges(of: record.path), to: node, names, frames)
     let scope = Leak.Scope(name: snapshot.strings[record.scope], backtrace: frames.scopeEnd(record.stack))
     let allocation = frames.backtrace(block.stack)
     let test = frames.tests?.test(
@@ -89,30 +89,30 @@ struct AbandonedBuilder {
       totalBytes: Int(clamping: block.size), objects: [LeakedObject(block, type: names.type(of: node))],
       cycle: cycle.isEmpty ? nil : cycle, retainPath: path, scope: scope, allocation: allocation,
       advice: path.flatMap { Advice.text(for: $0, inCycle: own) }, test: test)
-    leak.references = counts.references(to: node, names, &frames)
+    leak.references = counts.references(to: node, names, frames)
     return leak
   }
 
   /// The way from the object to the timer or the like that holds it, and back; empty if it does not lead there.
-  private mutating func cycle(_ record: Snapshot.WatchedRecord) -> [Reference] {
+  private func cycle(_ record: Snapshot.WatchedRecord) -> [Reference] {
     let node = Int(record.node)
     let onPath = paths.edges(of: record.path).map { Int(snapshot.edges[$0].from) }
       .last { paths.item($0) != nil }
     guard let holder = onPath ?? mechanisms[record.node].map(Int.init), holder != node else { return [] }
     let forth = ways.way(from: node, to: holder)
     let back = ways.way(from: holder, to: node)
-    return forth.isEmpty || back.isEmpty ? [] : chain.references(forth + back, names, &frames)
+    return forth.isEmpty || back.isEmpty ? [] : chain.references(forth + back, names, frames)
   }
 
   /// The cycle of an object that a thread owns as well: what would keep it when the call has ended.
-  private mutating func ownCycle(_ record: Snapshot.WatchedRecord) -> LeakFacts? {
+  private func ownCycle(_ record: Snapshot.WatchedRecord) -> LeakFacts? {
     guard record.path != Snapshot.none, paths.isOfThread(record.path) else { return nil }
     let edges = ways.cycle(through: Int(record.node))
     guard !edges.isEmpty else { return nil }
     let nodes = edges.map { Int(snapshot.edges[$0].from) }
     var facts = LeakFacts(type: names.type(of: Int(record.node)))
     facts.isCycle = true
-    facts.references = chain.references(edges, names, &frames)
+    facts.references = chain.references(edges, names, frames)
     facts.roles = Set(nodes.map(names.role(of:)))
     facts.types = Set(nodes.map(names.type(of:)))
     facts.suspended = nodes.lazy.map { [snapshot] in snapshot.nodes[$0].explanation }.first { $0 != Snapshot.none }
@@ -120,7 +120,7 @@ struct AbandonedBuilder {
     return facts
   }
 
-  private mutating func signature(_ node: Int, _ path: [PathStep]?, scope: String, _ test: TestIdentity?) -> String {
+  private func signature(_ node: Int, _ path: [PathStep]?, scope: String, _ test: TestIdentity?) -> String {
     var hash = StableHash("abandoned")
     if let test { hash.mix(StableHash(test.fullName)) }
     hash.mix(names.typeHash(of: node))

@@ -32,11 +32,11 @@ struct LeakFinder {
   private let looks: NodeLooks
   private var cycles: CycleFinder
 
-  init(_ snapshot: Snapshot, _ names: NodeNames, _ frames: inout FrameNames, scope: Scope = .sources) {
+  init(_ snapshot: Snapshot, _ names: NodeNames, _ frames: FrameNames, scope: Scope = .sources) {
     graph = LeakGraph(snapshot)
     components = Components(graph)
     self.names = names
-    keys = CanonicalKeys(snapshot, graph, names, &frames)
+    keys = CanonicalKeys(snapshot, graph, names, frames)
     looks = NodeLooks(graph, keys)
     cycles = CycleFinder(graph, components, names, keys, looks)
     owner = [Int32](repeating: -1, count: graph.nodeCount)
@@ -45,7 +45,7 @@ struct LeakFinder {
       case .sources: sources(snapshot).map { makeInstance($0) }
       case .programCycles: programComponents().map { makeInstance($0) }.filter { !$0.cycle.isEmpty }
       }
-    for index in instances.indices { instances[index].signature = signature(of: instances[index], snapshot, &frames) }
+    for index in instances.indices { instances[index].signature = signature(of: instances[index], snapshot, frames) }
     // Cycles of the program first: what they hold is theirs, whatever else holds it.
     leaks = sorted(instances.filter { !$0.cycle.isEmpty }) + sorted(instances.filter { $0.cycle.isEmpty })
     for leak in leaks.indices { claim(from: leak) }
@@ -105,7 +105,7 @@ struct LeakFinder {
   // MARK: Leaks
 
   private func signature(
-    of leak: LeakInstance, _ snapshot: Snapshot, _ frames: inout FrameNames
+    of leak: LeakInstance, _ snapshot: Snapshot, _ frames: FrameNames
   ) -> StableHash {
     var hash = StableHash(leak.cycle.isEmpty ? "unreferenced" : "retainCycle")
     hash.mix(leak.cycle.isEmpty ? names.typeHash(of: leak.root) : shape(of: leak.cycle))

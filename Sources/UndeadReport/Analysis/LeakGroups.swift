@@ -25,7 +25,7 @@ struct LeakGrouping {
 
   /// - Parameter isExcluded: shows the leaks that another process's report has already.
   init(
-    _ snapshot: Snapshot, _ finder: LeakFinder, _ names: NodeNames, _ frames: inout FrameNames,
+    _ snapshot: Snapshot, _ finder: LeakFinder, _ names: NodeNames, _ frames: FrameNames,
     isExcluded: (Int) -> Bool
   ) {
     self.snapshot = snapshot
@@ -35,7 +35,7 @@ struct LeakGrouping {
     var origins = frames.tests.map { LeakOrigins(snapshot, $0) }
     for (leak, instance) in finder.leaks.enumerated() where !isExcluded(instance.root) {
       var signature = instance.signature
-      let test = origins?.test(ofLeak: leak, finder, names, &frames)
+      let test = origins?.test(ofLeak: leak, finder, names, frames)
       if let test { signature.mix(StableHash(test.fullName)) }
       var key = signature
       key.mix(holdsProgramObject[leak] ? 1 : 0)
@@ -50,7 +50,7 @@ struct LeakGrouping {
       groups[group].count += 1
     }
     let contents = addBlocks(finder, names)
-    chooseSamples(finder, contents, &frames)
+    chooseSamples(finder, contents, frames)
   }
 
   /// The group of a leak by its position in the finder's list; nil if it was excluded.
@@ -60,7 +60,7 @@ struct LeakGrouping {
 
   /// Takes leaks of the most frequent backtrace first, and of these the biggest: which ones come first in memory says
   /// nothing.
-  private mutating func chooseSamples(_ finder: LeakFinder, _ contents: [Contents], _ frames: inout FrameNames) {
+  private mutating func chooseSamples(_ finder: LeakFinder, _ contents: [Contents], _ frames: FrameNames) {
     var counts = [[Snapshot.Index: Int]](repeating: [:], count: groups.count)
     for (leak, instance) in finder.leaks.enumerated() where groupOfLeak[leak] >= 0 {
       counts[Int(groupOfLeak[leak])][stack(instance, finder, frames), default: 0] += 1

@@ -1,5 +1,5 @@
 /// The findings in the snapshot of one process, before suppressions.
-struct ProcessAnalysis {
+final class ProcessAnalysis {
   private(set) var leaks: [Leak] = []
   private(set) var knownLeaks: [Leak] = []
   private(set) var suspects: [Suspect] = []
@@ -11,7 +11,7 @@ struct ProcessAnalysis {
   private let chain: ReferenceChain
   private let names: NodeNames
   private let counts: ReferenceCounts
-  private var frames: FrameNames
+  private let frames: FrameNames
 
   /// Objects that a process and the children that it forked have in common.
   struct Identity: Hashable {
@@ -27,11 +27,11 @@ struct ProcessAnalysis {
     frames = FrameNames(snapshot, symbols: symbols)
     names = NodeNames(snapshot, frames.packages)
     counts = ReferenceCounts(snapshot, names)
-    let ways = Ways(snapshot, names, &frames, isNeeded: !snapshot.suspects.isEmpty || !snapshot.watched.isEmpty)
+    let ways = Ways(snapshot, names, frames, isNeeded: !snapshot.suspects.isEmpty || !snapshot.watched.isEmpty)
     findLeaks(inherited)
     findAbandoned(inherited, ways)
     readDiagnostics()
-    var builder = SuspectBuilder(snapshot, ways: ways, counts: counts, names: names, frames: frames)
+    let builder = SuspectBuilder(snapshot, ways: ways, counts: counts, names: names, frames: frames)
     suspects = builder.build()
     keptAlone = builder.buildKeptAlone()
     findCyclesOfFrames(inherited)
@@ -54,9 +54,9 @@ struct ProcessAnalysis {
       address: record.address, type: names.type(of: node), stack: Array(snapshot.addresses(ofStack: record.stack)))
   }
 
-  private mutating func findLeaks(_ inherited: Set<Identity>) {
-    var finder = LeakFinder(snapshot, names, &frames)
-    let grouping = LeakGrouping(snapshot, finder, names, &frames) { [snapshot, names] root in
+  private func findLeaks(_ inherited: Set<Identity>) {
+    var finder = LeakFinder(snapshot, names, frames)
+    let grouping = LeakGrouping(snapshot, finder, names, frames) { [snapshot, names] root in
       !inherited.isEmpty && inherited.contains(Self.identity(root, snapshot, names))
     }
     let scopes = scopes(grouping, finder)
@@ -73,7 +73,7 @@ struct ProcessAnalysis {
   }
 
   /// The scope that a leaked object, or what holds it, outlived, by group.
-  private mutating func scopes(_ grouping: LeakGrouping, _ finder: LeakFinder) -> [Int: Leak.Scope] {
+  private func scopes(_ grouping: LeakGrouping, _ finder: LeakFinder) -> [Int: Leak.Scope] {
     var scopes: [Int: Leak.Scope] = [:]
     for record in snapshot.watched {
       let owner = finder.owner[Int(record.node)]
@@ -83,15 +83,15 @@ struct ProcessAnalysis {
     return scopes
   }
 
-  private mutating func findAbandoned(_ inherited: Set<Identity>, _ ways: Ways) {
+  private func findAbandoned(_ inherited: Set<Identity>, _ ways: Ways) {
     guard !snapshot.watched.isEmpty else { return }
-    var builder = AbandonedBuilder(snapshot, ways: ways, counts: counts, names: names, frames: frames)
+    let builder = AbandonedBuilder(snapshot, ways: ways, counts: counts, names: names, frames: frames)
     leaks += builder.build { node in
       !inherited.isEmpty && inherited.contains(Self.identity(node, snapshot, names))
     }
   }
 
-  private mutating func readDiagnostics() {
+  private func readDiagnostics() {
     var traces: [Snapshot.Index: [Diagnostic.Trace]] = [:]
     for trace in snapshot.traces {
       traces[trace.diagnostic, default: []].append(
@@ -113,16 +113,16 @@ struct ProcessAnalysis {
   }
 
   /// Finds the cycles that the program made among objects that XCTest keeps: they would leak without XCTest too.
-  private mutating func findCycles(among isIncluded: (Int) -> Bool) {
+  private func findCycles(among isIncluded: (Int) -> Bool) {
     var part = snapshot
     for node in part.nodes.indices where !isIncluded(node) { part.nodes[node].state = .live }
-    var finder = LeakFinder(part, names, &frames, scope: .programCycles)
-    let grouping = LeakGrouping(part, finder, names, &frames) { _ in false }
+    var finder = LeakFinder(part, names, frames, scope: .programCycles)
+    let grouping = LeakGrouping(part, finder, names, frames) { _ in false }
     for group in grouping.groups { _ = add(group, &finder, scope: nil) }
   }
 
   /// Finds the retain cycles that nobody owns, but that a frame of a thread names: they look like leaks.
-  private mutating func findCyclesOfFrames(_ inherited: Set<Identity>) {
+  private func findCyclesOfFrames(_ inherited: Set<Identity>) {
     let records = snapshot.suspects.filter(\.isOfFrame)
     guard !records.isEmpty else { return }
     var part = snapshot
@@ -130,8 +130,8 @@ struct ProcessAnalysis {
     for record in records { part.nodes[Int(record.node)].state = state(ofSuspect: Int(record.node)) }
     // What outlived its scope is a leak, and said to be one.
     let excluded = Set(snapshot.watched.map { Int($0.node) })
-    var finder = LeakFinder(part, names, &frames)
-    let grouping = LeakGrouping(part, finder, names, &frames) { [snapshot, names, finder] root in
+    var finder = LeakFinder(part, names, frames)
+    let grouping = LeakGrouping(part, finder, names, frames) { [snapshot, names, finder] root in
       excluded.contains { finder.owner[$0] >= 0 && finder.owner[$0] == finder.owner[root] }
         || (!inherited.isEmpty && inherited.contains(Self.identity(root, snapshot, names)))
     }
@@ -153,7 +153,7 @@ struct ProcessAnalysis {
   }
 
   /// From a frame to the first object of a cycle, else to another one of it, else to what hangs off it.
-  private mutating func pathOfFrame(_ records: [Snapshot.SuspectRecord], _ finder: LeakFinder) -> [PathStep] {
+  private func pathOfFrame(_ records: [Snapshot.SuspectRecord], _ finder: LeakFinder) -> [PathStep] {
     func key(_ record: Snapshot.SuspectRecord) -> (Int, UInt64, UInt32, UInt64) {
       let node = Int(record.node)
       let leak = finder.leaks[Int(finder.owner[node])]
@@ -163,11 +163,11 @@ struct ProcessAnalysis {
     }
     guard let record = records.min(by: { key($0) < key($1) }) else { return [] }
     let paths = RetainPaths(snapshot)
-    return paths.steps(root: record.path, paths.edges(of: record.path), to: Int(record.node), names, &frames)
+    return paths.steps(root: record.path, paths.edges(of: record.path), to: Int(record.node), names, frames)
   }
 
   /// Adds a group to the leaks or to the known ones; true if it is a test case that XCTest keeps.
-  private mutating func add(_ group: LeakGroup, _ finder: inout LeakFinder, scope: Leak.Scope?) -> Bool {
+  private func add(_ group: LeakGroup, _ finder: inout LeakFinder, scope: Leak.Scope?) -> Bool {
     var (leak, facts) = leak(group, &finder, scope: scope)
     if leak.reason == nil {
       leaks.append(leak)
@@ -179,14 +179,14 @@ struct ProcessAnalysis {
   }
 
   /// What is reported of a group.
-  private mutating func leak(
+  private func leak(
     _ group: LeakGroup, _ finder: inout LeakFinder, scope: Leak.Scope?
   ) -> (Leak, LeakFacts) {
     let instance = finder.leaks[group.samples[0]]
     let blocks = finder.blocks(of: group.samples[0])
     let path = instance.cycle.isEmpty ? pathToProgram(from: instance.root, finder) : []
     let cycle = shortened(instance.cycle)
-    let references = chain.references(cycle.isEmpty ? path : cycle, names, &frames)
+    let references = chain.references(cycle.isEmpty ? path : cycle, names, frames)
     let facts = facts(instance, group, references, finder)
     var leak = Leak(
       signature: group.signature.hexadecimal, kind: facts.isCycle ? .retainCycle : .unreferenced, count: group.count,
@@ -204,7 +204,7 @@ struct ProcessAnalysis {
       })
     let core = instance.cycle.isEmpty ? [instance.root] : instance.cycle.map(finder.graph.source)
     leak.references = counts.references(
-      toOneOf: core.prefix(2 * Self.toldReferences).filter { names.role(of: $0).isVisible }, names, &frames)
+      toOneOf: core.prefix(2 * Self.toldReferences).filter { names.role(of: $0).isVisible }, names, frames)
     addOtherAllocations(of: group, to: &leak)
     if !path.isEmpty, let end = path.last.map(finder.graph.end) {
       leak.retainPath = references.map { PathStep($0) } + [PathStep(type: names.type(of: end), field: "")]
@@ -227,7 +227,7 @@ struct ProcessAnalysis {
   }
 
   /// Ways on which the allocating function was reached for other leaks of the group.
-  private mutating func addOtherAllocations(of group: LeakGroup, to leak: inout Leak) {
+  private func addOtherAllocations(of group: LeakGroup, to leak: inout Leak) {
     var seen: Set<[Frame]> = [leak.allocation.callPath]
     var others: [Backtrace] = []
     for stack in group.stacks.prefix(1000) where stack != Snapshot.none {
@@ -247,7 +247,7 @@ struct ProcessAnalysis {
     }
   }
 
-  private mutating func facts(
+  private func facts(
     _ leak: LeakInstance, _ group: LeakGroup, _ references: [Reference], _ finder: LeakFinder
   ) -> LeakFacts {
     let nodes = leak.cycle.isEmpty ? [leak.root] : leak.cycle.map(finder.graph.source)
@@ -272,19 +272,19 @@ struct ProcessAnalysis {
   }
 
   /// What the closure of a cycle captures besides, and leads back as well: without the one the other keeps them.
-  private mutating func otherCaptures(_ leak: LeakInstance, _ finder: LeakFinder) -> [String] {
+  private func otherCaptures(_ leak: LeakInstance, _ finder: LeakFinder) -> [String] {
     let contexts = leak.cycle.indices.filter { names.role(of: finder.graph.source(of: leak.cycle[$0])) == .context }
     guard contexts.count == 1, let place = contexts.first, leak.cycle.count > 1 else { return [] }
     let before = snapshot.edges[leak.cycle[place == 0 ? leak.cycle.count - 1 : place - 1]]
     return chain.otherCaptures(besides: leak.cycle[place], names)
       .filter { finder.components.component[Int(snapshot.edges[$0].to)] == Int32(leak.component) }
-      .map { chain.captureName($0, of: before.function, names, &frames) }
+      .map { chain.captureName($0, of: before.function, names, frames) }
   }
 
   private static let startLimit = 200
 
   /// The stack of the first block on which the user's code is, of a leak that is a dependency's own; nil if there is none.
-  private mutating func startOfUser(_ nodes: [Int], _ leak: LeakInstance, _ finder: LeakFinder) -> Snapshot.Index? {
+  private func startOfUser(_ nodes: [Int], _ leak: LeakInstance, _ finder: LeakFinder) -> Snapshot.Index? {
     let number = Int(finder.owner[leak.root])
     let others = number < 0 ? [] : finder.blocks(of: number, limit: Self.startLimit)
     for node in nodes.prefix(Self.startLimit) + others {
@@ -321,7 +321,7 @@ struct ProcessAnalysis {
   private static let remainingLimit = 8
 
   /// The cycle through the same objects that is still there when the reference to blame for a leak does not own any more.
-  private mutating func remainingCycle(
+  private func remainingCycle(
     _ leak: Leak, _ instance: LeakInstance, _ finder: inout LeakFinder
   ) -> [[Reference]] {
     // What ends a task ends all that its frames hold.
@@ -343,7 +343,7 @@ struct ProcessAnalysis {
       without.formUnion(names.role(of: source) == .context ? Array(finder.graph.edges(of: source)) : [last])
       edges = finder.cycle(in: instance.component, without: without)
       guard !edges.isEmpty else { return [] }
-      references = chain.references(edges, names, &frames)
+      references = chain.references(edges, names, frames)
     }
     return []
   }
@@ -353,7 +353,7 @@ struct ProcessAnalysis {
   private static let innerComponentLimit = 1000
 
   /// Cycles through objects of the program that hang off a leak, each shape once, the shortest first.
-  private mutating func innerCycles(
+  private func innerCycles(
     _ blocks: [Int], outside component: Int, _ finder: inout LeakFinder
   ) -> [[Reference]] {
     var seenComponents: Set<Int32> = [Int32(component)]
@@ -369,7 +369,7 @@ struct ProcessAnalysis {
       if shapes[shape].map({ finder.look(of: cycle) < finder.look(of: $0) }) ?? true { shapes[shape] = cycle }
     }
     let chosen = shapes.sorted { ($0.value.count, $0.key) < ($1.value.count, $1.key) }.prefix(Self.innerCycleLimit)
-    return chosen.map { chain.references($0.value, names, &frames) }
+    return chosen.map { chain.references($0.value, names, frames) }
   }
 }
 

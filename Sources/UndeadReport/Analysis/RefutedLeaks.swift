@@ -2,11 +2,11 @@ extension RefutedLeak {
   /// The refuted leaks of a process, in the order in which they were found.
   static func all(in snapshot: Snapshot, symbols: SymbolTable) -> [RefutedLeak] {
     guard !snapshot.refuted.isEmpty else { return [] }
-    var frames = FrameNames(snapshot, symbols: symbols)
-    return snapshot.refuted.map { RefutedLeak($0, snapshot, &frames) }
+    let frames = FrameNames(snapshot, symbols: symbols)
+    return snapshot.refuted.map { RefutedLeak($0, snapshot, frames) }
   }
 
-  private init(_ record: Snapshot.RefutedRecord, _ snapshot: Snapshot, _ frames: inout FrameNames) {
+  private init(_ record: Snapshot.RefutedRecord, _ snapshot: Snapshot, _ frames: FrameNames) {
     let kinds: [Kind] = [.freed, .gone, .reached, .named, .counted]
     let path = snapshot.strings[record.path]
     kind = kinds.indices.contains(Int(record.how) - 1) ? kinds[Int(record.how) - 1] : Kind(rawValue: "unknown")

@@ -1,10 +1,10 @@
 /// Turns the suspects of a snapshot into groups with retain paths and advice.
-struct SuspectBuilder {
+final class SuspectBuilder {
   private let snapshot: Snapshot
   private let chain: ReferenceChain
   private let paths: RetainPaths
   private let names: NodeNames
-  private var frames: FrameNames
+  private let frames: FrameNames
   private let ways: Ways
   private let counts: ReferenceCounts
   /// What the types of deallocated owners have, by the suspect.
@@ -21,7 +21,7 @@ struct SuspectBuilder {
     ownerFields = Dictionary(grouping: snapshot.ownerFields, by: \.node)
   }
 
-  mutating func build() -> [Suspect] {
+  func build() -> [Suspect] {
     // What outlived its scope is a leak, and said to be one.
     let watched = Set(snapshot.watched.map(\.node))
     var records = snapshot.suspects.filter { !$0.isOfFrame && !watched.contains($0.node) }
@@ -39,14 +39,14 @@ struct SuspectBuilder {
     return order.compactMap { groups[$0] }
   }
 
-  private mutating func suspect(_ record: Snapshot.SuspectRecord) -> Suspect {
+  private func suspect(_ record: Snapshot.SuspectRecord) -> Suspect {
     let node = Int(record.node)
     let block = snapshot.nodes[node]
     let mechanism = record.mechanism == Snapshot.none ? nil : Int(record.mechanism)
     var back = mechanism.map { ways.way(from: node, to: $0) } ?? []
     let isWeak = back.isEmpty
     if isWeak { back = mechanism.map { ways.way(from: node, to: $0, byNames: true) } ?? [] }
-    let holdsBack = chain.references(back, names, &frames)
+    let holdsBack = chain.references(back, names, frames)
     let kind = kind(record.kind, mechanism)
     let explanation = mechanism.map { snapshot.nodes[$0].explanation } ?? Snapshot.none
     var hash = StableHash(kind.rawValue)
@@ -62,7 +62,7 @@ struct SuspectBuilder {
     let test = frames.tests?.test(stacks: stacks, references: path.map(\.reference))
     if let test { hash.mix(StableHash(test.fullName)) }
     let isHeldByLoop = path.first?.root?.kind == "runLoop"
-    let references = counts.references(to: node, names, &frames)
+    let references = counts.references(to: node, names, frames)
     var suspect = Suspect(
       kind: kind, signature: hash.hexadecimal, totalBytes: Int(clamping: block.size),
       objects: [LeakedObject(block, type: names.type(of: node))],
@@ -99,7 +99,7 @@ struct SuspectBuilder {
   }
 
   /// What one thing alone keeps, without a field for it: what the program's own main function has is no news.
-  mutating func buildKeptAlone() -> [KeptAlone] {
+  func buildKeptAlone() -> [KeptAlone] {
     let others = Set(snapshot.watched.map(\.node) + snapshot.suspects.map(\.node))
     var groups: [String: KeptAlone] = [:]
     for record in snapshot.keptAlone where !others.contains(record.node) && names.isOfUser(Int(record.node)) {
@@ -109,7 +109,7 @@ struct SuspectBuilder {
     return groups.values.sorted(by: KeptAlone.mostFirst)
   }
 
-  private mutating func keptAlone(_ record: Snapshot.SuspectRecord) -> KeptAlone? {
+  private func keptAlone(_ record: Snapshot.SuspectRecord) -> KeptAlone? {
     let (node, mechanism) = (Int(record.node), Int(record.mechanism))
     guard record.mechanism != Snapshot.none else { return nil }
     let explanation = snapshot.nodes[mechanism].explanation
@@ -156,13 +156,13 @@ struct SuspectBuilder {
     }
   }
 
-  private mutating func retainPath(_ record: Snapshot.SuspectRecord, to node: Int, mechanism: Int?) -> [PathStep] {
+  private func retainPath(_ record: Snapshot.SuspectRecord, to node: Int, mechanism: Int?) -> [PathStep] {
     var edges = paths.edges(of: record.path)
     let start = record.path == Snapshot.none ? mechanism : paths.firstNode(of: record.path)
     // A path may end at what fires or waits; the rest of the way is in the references.
     if let end = edges.last.map({ Int(snapshot.edges[$0].to) }) ?? start, end != node {
       edges += ways.way(from: end, to: node)
     }
-    return paths.steps(root: record.path, edges, to: node, names, &frames)
+    return paths.steps(root: record.path, edges, to: node, names, frames)
   }
 }

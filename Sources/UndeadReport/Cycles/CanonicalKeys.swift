@@ -8,7 +8,7 @@ struct CanonicalKeys {
   private let kinds: [StableHash]
   private let kindOfEdge: [Int32]
 
-  init(_ snapshot: Snapshot, _ graph: LeakGraph, _ names: NodeNames, _ frames: inout FrameNames) {
+  init(_ snapshot: Snapshot, _ graph: LeakGraph, _ names: NodeNames, _ frames: FrameNames) {
     nodes = snapshot.nodes.indices.map { node in
       var key = names.nameHash(of: node)
       guard graph.contains(node) else { return key }
@@ -17,11 +17,11 @@ struct CanonicalKeys {
       if record.explanation != Snapshot.none { key.mix(frames.siteHash(record.explanation)) }
       return key
     }
-    (kinds, kindOfEdge) = Self.readKinds(snapshot, names, &frames)
+    (kinds, kindOfEdge) = Self.readKinds(snapshot, names, frames)
   }
 
   private static func readKinds(
-    _ snapshot: Snapshot, _ names: NodeNames, _ frames: inout FrameNames
+    _ snapshot: Snapshot, _ names: NodeNames, _ frames: FrameNames
   ) -> ([StableHash], [Int32]) {
     struct Kind: Hashable {
       var label: Int32

@@ -1,7 +1,7 @@
 import UndeadSystem
 
 /// Frames of the code addresses of a snapshot, each address resolved once.
-package struct FrameNames {
+package final class FrameNames {
   private let snapshot: Snapshot
   private let symbols: SymbolTable
   private let modules: [Snapshot.Module]
@@ -30,24 +30,24 @@ package struct FrameNames {
   }
 
   /// The frames of a stack, innermost first; none for ``LeakSnapshot/none``.
-  package mutating func backtrace(_ stack: Snapshot.Index) -> Backtrace {
+  package func backtrace(_ stack: Snapshot.Index) -> Backtrace {
     backtrace(returnAddresses: snapshot.addresses(ofStack: stack))
   }
 
   /// Where a scope ended: without the calls of this package that ended it.
-  mutating func scopeEnd(_ stack: Snapshot.Index) -> Backtrace {
+  func scopeEnd(_ stack: Snapshot.Index) -> Backtrace {
     let frames = backtrace(stack).frames
     let last = frames.prefix { $0.system }.lastIndex { OwnLibraries.define($0.symbol) }
     return Backtrace(frames: Array(frames[((last ?? -1) + 1)...]))
   }
 
   /// The frames of return addresses, innermost first.
-  package mutating func backtrace(returnAddresses: some Sequence<UInt64>) -> Backtrace {
+  package func backtrace(returnAddresses: some Sequence<UInt64>) -> Backtrace {
     Backtrace(frames: returnAddresses.flatMap { $0 == 0 ? [] : frames(at: $0 - 1) })
   }
 
   /// The function of a closure; nil if there is none.
-  package mutating func closure(at address: UInt64) -> Frame? {
+  package func closure(at address: UInt64) -> Frame? {
     guard address != 0 else { return nil }
     let frames = frames(at: address)
     // The forwarder that the compiler puts before a closure has no line of its own.
@@ -67,7 +67,7 @@ package struct FrameNames {
   /// Hash of the function of the program that made an allocation, the same in every run.
   ///
   /// Only the innermost one of the user's: what leaks in a function is one bug, however many callers the function has.
-  mutating func siteHash(_ stack: Snapshot.Index) -> StableHash {
+  func siteHash(_ stack: Snapshot.Index) -> StableHash {
     guard Int(stack) < snapshot.stacks.count else { return StableHash("") }
     if siteHashes.isEmpty { siteHashes = [StableHash](repeating: .unknown, count: snapshot.stacks.count) }
     let known = siteHashes[Int(stack)]
@@ -78,12 +78,12 @@ package struct FrameNames {
   }
 
   /// The same for the backtrace of an allocation, by which findings are distinguished if all are known.
-  mutating func allocationHash(_ stack: Snapshot.Index) -> StableHash {
+  func allocationHash(_ stack: Snapshot.Index) -> StableHash {
     isSampled ? StableHash() : siteHash(stack)
   }
 
   /// Hash of all functions and lines of a stack, the same in every run.
-  mutating func stackHash(_ stack: Snapshot.Index) -> StableHash {
+  func stackHash(_ stack: Snapshot.Index) -> StableHash {
     var hash = StableHash()
     for address in snapshot.addresses(ofStack: stack) where address != 0 {
       for part in sites[site(at: address - 1)].lines { hash.mix(part) }
@@ -92,7 +92,7 @@ package struct FrameNames {
   }
 
   /// Puts records in the order of the backtraces of what they tell about, which is the same in every run.
-  mutating func sortByStack<Record>(_ records: inout [Record], _ stack: (Record) -> Snapshot.Index) {
+  func sortByStack<Record>(_ records: inout [Record], _ stack: (Record) -> Snapshot.Index) {
     var hashes: [Snapshot.Index: StableHash] = [:]
     let keyed = records.enumerated().map { number, record in
       let stack = stack(record)
@@ -104,7 +104,7 @@ package struct FrameNames {
   }
 
   /// Hash of the function that made an allocation; nil if no frame says anything.
-  private mutating func site(_ stack: Snapshot.Index) -> StableHash? {
+  private func site(_ stack: Snapshot.Index) -> StableHash? {
     var (dependency, initializer, library): (StableHash?, StableHash?, StableHash?) = (nil, nil, nil)
     for address in snapshot.addresses(ofStack: stack) where address != 0 {
       let number = site(at: address - 1)
@@ -117,7 +117,7 @@ package struct FrameNames {
   }
 
   /// Position in `sites` of what an address says.
-  private mutating func site(at address: UInt64) -> Int {
+  private func site(at address: UInt64) -> Int {
     let slot = Int(truncatingIfNeeded: (address ^ (address >> 8)) & 255)
     if recent[slot].address == address, address != 0 { return Int(recent[slot].site) }
     let number = siteNumbers[address] ?? Int32(sites.count)
@@ -130,14 +130,14 @@ package struct FrameNames {
   }
 
   /// Hash of the function of a closure, the same in every run; that of an empty text where there is none.
-  mutating func closureHash(at address: UInt64) -> StableHash {
+  func closureHash(at address: UInt64) -> StableHash {
     if let known = closureHashes[address] { return known }
     let hash = StableHash(closure(at: address)?.symbol ?? "")
     closureHashes[address] = hash
     return hash
   }
 
-  private mutating func frames(at address: UInt64) -> [Frame] {
+  private func frames(at address: UInt64) -> [Frame] {
     if let known = resolved[address] { return known }
     let module = module(at: address)
     let name = module.map { SymbolText.fileName($0.path) } ?? ""

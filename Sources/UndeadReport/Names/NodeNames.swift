@@ -25,7 +25,7 @@ package enum NodeRole: UInt8, Sendable {
 }
 
 /// Names, roles and hashes of the nodes and fields of a snapshot, each made once.
-package struct NodeNames {
+package final class NodeNames {
   private struct TypeFacts {
     var name: String
     var hash: StableHash

@@ -1,6 +1,6 @@
 /// Turns edges into the references that a programmer sees: what the compiler makes between two objects (closure
 /// contexts, boxes, element storage) is folded into the reference that leads through it.
-struct ReferenceChain {
+final class ReferenceChain {
   private let snapshot: Snapshot
 
   init(_ snapshot: Snapshot) {
@@ -8,7 +8,7 @@ struct ReferenceChain {
   }
 
   /// References along edges that follow each other. If no object is visible, every step is shown as it is.
-  func references(_ edges: [Int], _ names: NodeNames, _ frames: inout FrameNames) -> [Reference] {
+  func references(_ edges: [Int], _ names: NodeNames, _ frames: FrameNames) -> [Reference] {
     let sources = edges.map { Int(snapshot.edges[$0].from) }
     let folds = sources.contains { names.role(of: $0).isVisible }
     var result: [Reference] = []
@@ -16,7 +16,7 @@ struct ReferenceChain {
     while start < edges.count {
       var end = start + 1
       while folds, end < edges.count, isFolded(sources[end], behind: sources[start], names) { end += 1 }
-      result.append(reference(Array(edges[start..<end]), names, &frames))
+      result.append(reference(Array(edges[start..<end]), names, frames))
       start = end
     }
     return result
@@ -28,7 +28,7 @@ struct ReferenceChain {
   }
 
   /// One reference: an edge from a visible object, and those through what is folded into it.
-  private func reference(_ edges: [Int], _ names: NodeNames, _ frames: inout FrameNames) -> Reference {
+  private func reference(_ edges: [Int], _ names: NodeNames, _ frames: FrameNames) -> Reference {
     let first = snapshot.edges[edges[0]]
     let type = snapshot.strings[first.declaredType]
     var result = Reference(
@@ -38,7 +38,7 @@ struct ReferenceChain {
     if result.field.isEmpty { result.field = "+\(first.offset)" }
     var function = first.function
     for edge in edges.dropFirst() {
-      extend(&result, by: edge, of: function, names, &frames)
+      extend(&result, by: edge, of: function, names, frames)
       if snapshot.edges[edge].function != 0 { function = snapshot.edges[edge].function }
     }
     // The context of a closure that captures one object is that object, also where another closure captures this one.
@@ -57,7 +57,7 @@ struct ReferenceChain {
   }
 
   private func extend(
-    _ reference: inout Reference, by edge: Int, of function: UInt64, _ names: NodeNames, _ frames: inout FrameNames
+    _ reference: inout Reference, by edge: Int, of function: UInt64, _ names: NodeNames, _ frames: FrameNames
   ) {
     let record = snapshot.edges[edge]
     let label = names.label(of: edge)
@@ -141,7 +141,7 @@ struct ReferenceChain {
   }
 
   /// Name of what a closure captures, as far as it is known; else its type.
-  func captureName(_ edge: Int, of function: UInt64, _ names: NodeNames, _ frames: inout FrameNames) -> String {
+  func captureName(_ edge: Int, of function: UInt64, _ names: NodeNames, _ frames: FrameNames) -> String {
     let label = names.label(of: edge)
     return Self.capture(label, frames.name(ofCapture: Self.number(label), at: function))
       ?? TypeName.unspecialized(names.type(of: Int(snapshot.edges[edge].to)))

@@ -1,5 +1,5 @@
 /// Counts the references to the objects of findings, and shows who holds them.
-struct ReferenceCounts {
+final class ReferenceCounts {
   private let snapshot: Snapshot
   private let chain: ReferenceChain
   /// References to node n that its count includes, and all to memory that has no count: `[first[n], first[n + 1])`.
@@ -33,13 +33,12 @@ struct ReferenceCounts {
   }
 
   /// Of the first of some objects that has references of which nobody is known to have them, else of the first.
-  func references(toOneOf nodes: some Sequence<Int>, _ names: NodeNames, _ frames: inout FrameNames) -> ReferenceCount?
-  {
+  func references(toOneOf nodes: some Sequence<Int>, _ names: NodeNames, _ frames: FrameNames) -> ReferenceCount? {
     var first: ReferenceCount?
     for (number, node) in nodes.enumerated() {
       let record = snapshot.nodes[node]
       guard number == 0 || record.counted < record.strong else { continue }
-      guard let references = references(to: node, names, &frames) else { continue }
+      guard let references = references(to: node, names, frames) else { continue }
       if references.found < references.total { return references }
       if number == 0 { first = references }
     }
@@ -47,12 +46,12 @@ struct ReferenceCounts {
   }
 
   /// Nil if the count is not known, or makes no sense.
-  func references(to node: Int, _ names: NodeNames, _ frames: inout FrameNames) -> ReferenceCount? {
+  func references(to node: Int, _ names: NodeNames, _ frames: FrameNames) -> ReferenceCount? {
     let record = snapshot.nodes[node]
     guard record.strong > 0, record.strong < .max, record.counted <= record.strong else { return nil }
     var counts: [ReferenceCount.Holder: Int] = [:]
     for edge in holders(of: node) where snapshot.edges[edge].isCounted {
-      guard let last = chain.references(way(to: edge, names), names, &frames).last else { continue }
+      guard let last = chain.references(way(to: edge, names), names, frames).last else { continue }
       let holder = ReferenceCount.Holder(type: last.type, field: NodeNames.withoutIndices(last.field), count: 0)
       counts[holder, default: 0] += 1
     }

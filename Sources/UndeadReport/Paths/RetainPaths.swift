@@ -1,5 +1,5 @@
 /// Turns the paths of a snapshot into steps as a programmer sees them.
-package struct RetainPaths {
+package final class RetainPaths {
   private let snapshot: Snapshot
   private let chain: ReferenceChain
   /// What run loops hold, by node.
@@ -39,7 +39,7 @@ package struct RetainPaths {
 
   /// The steps from the root of a path along `edges` to `end`; a path through what a run loop holds starts there.
   func steps(
-    root path: Snapshot.Index, _ edges: [Int], to end: Int, _ names: NodeNames, _ frames: inout FrameNames
+    root path: Snapshot.Index, _ edges: [Int], to end: Int, _ names: NodeNames, _ frames: FrameNames
   ) -> [PathStep] {
     var edges = edges
     let worth = edges.map { snapshot.worth(ofEdge: $0, names) }.max() ?? .counted
@@ -50,8 +50,8 @@ package struct RetainPaths {
     // C blocks between the root and the first object that has a name tell nothing.
     let start = edges.firstIndex { names.role(of: Int(snapshot.edges[$0].from)).isVisible } ?? edges.startIndex
     edges.removeFirst(start)
-    var references = chain.references(edges, names, &frames)
-    for index in references.indices { addFunction(ofTaskIn: &references[index], edges, names, &frames) }
+    var references = chain.references(edges, names, frames)
+    for index in references.indices { addFunction(ofTaskIn: &references[index], edges, names, frames) }
     let shown = references.count
     // Nor do the collections of the run loop and of libdispatch.
     while item == nil, references.count > 1, references[0].isNameless { references.removeFirst() }
@@ -59,7 +59,7 @@ package struct RetainPaths {
     steps.append(PathStep(type: names.type(of: end), field: ""))
     // References are reported of the object that is shown first.
     let isFirst = edges.first.map { Int(snapshot.edges[$0].from) } ?? end == firstNode(of: path)
-    steps[0].root = root(of: path, isFirst && references.count == shown, &frames)
+    steps[0].root = root(of: path, isFirst && references.count == shown, frames)
     let evidence = max(worth, Self.worth(ofRoot: steps[0].root?.kind)).evidence
     steps[0].root?.evidence = evidence
     if let item {
@@ -73,7 +73,7 @@ package struct RetainPaths {
 
   /// A task that has started forgets the function of its closure: the outermost call that waits in it is that.
   private func addFunction(
-    ofTaskIn reference: inout Reference, _ edges: [Int], _ names: NodeNames, _ frames: inout FrameNames
+    ofTaskIn reference: inout Reference, _ edges: [Int], _ names: NodeNames, _ frames: FrameNames
   ) {
     guard reference.type == "Task", reference.holdsClosure, reference.closure == nil else { return }
     let tasks = edges.map { Int(snapshot.edges[$0].from) }.filter { names.role(of: $0) == .task }
@@ -84,11 +84,11 @@ package struct RetainPaths {
     reference.closure?.inlined = false
   }
 
-  private func root(of index: Snapshot.Index, _ tellsOwners: Bool, _ frames: inout FrameNames) -> PathStep.Root? {
+  private func root(of index: Snapshot.Index, _ tellsOwners: Bool, _ frames: FrameNames) -> PathStep.Root? {
     guard index != Snapshot.none else { return nil }
     let path = snapshot.paths[Int(index)]
     let kind = Self.rootKind(path.rootKind)
-    var root = PathStep.Root(kind: kind, name: kind == "task" ? taskName(path, &frames) : rootName(path))
+    var root = PathStep.Root(kind: kind, name: kind == "task" ? taskName(path, frames) : rootName(path))
     guard tellsOwners, let record = owners[index], record.counted <= record.strong else { return root }
     root.references = Int(record.strong)
     root.owned = Int(record.strong - record.counted)
@@ -96,7 +96,7 @@ package struct RetainPaths {
     return root
   }
 
-  private func taskName(_ path: Snapshot.Path, _ frames: inout FrameNames) -> String {
+  private func taskName(_ path: Snapshot.Path, _ frames: FrameNames) -> String {
     let node = path.firstNode
     let explanation = node == Snapshot.none ? Snapshot.none : snapshot.nodes[Int(node)].explanation
     let own = explanation == Snapshot.none ? nil : frames.backtrace(explanation).firstOwnFrame

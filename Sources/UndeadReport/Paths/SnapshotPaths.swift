@@ -2,12 +2,12 @@ extension Snapshot {
   /// The PATHS of the snapshot as steps that a programmer sees, each to the node at its end.
   package func retainPaths(symbols: SymbolTable) -> [[PathStep]] {
     let names = NodeNames(self)
-    var frames = FrameNames(self, symbols: symbols)
+    let frames = FrameNames(self, symbols: symbols)
     let paths = RetainPaths(self)
     return self.paths.indices.map { index in
       let path = Snapshot.Index(index)
       return paths.steps(
-        root: path, paths.edges(of: path), to: Int(self.paths[index].endNode), names, &frames)
+        root: path, paths.edges(of: path), to: Int(self.paths[index].endNode), names, frames)
     }
   }
 

@@ -1,5 +1,5 @@
 /// Finds the shortest ways along the references of a snapshot; of several that are as short, the same one in every run.
-struct Ways {
+final class Ways {
   private let snapshot: Snapshot
   private let names: NodeNames
   /// By address of the function.
@@ -8,7 +8,7 @@ struct Ways {
   private let firstEdge: [Int32]
 
   /// - Parameter isNeeded: false if there is nothing to find ways for, which saves the preparation.
-  init(_ snapshot: Snapshot, _ names: NodeNames, _ frames: inout FrameNames, isNeeded: Bool) {
+  init(_ snapshot: Snapshot, _ names: NodeNames, _ frames: FrameNames, isNeeded: Bool) {
     self.snapshot = snapshot
     self.names = names
     guard isNeeded else {

@@ -4,8 +4,8 @@ struct ZombieBuilder {
   private var positions: [String: Int] = [:]
 
   mutating func add(_ input: ZombieInput) {
-    var names = ZombieNames(input)
-    for event in input.log.events { add(zombie(event, input, &names)) }
+    let names = ZombieNames(input)
+    for event in input.log.events { add(zombie(event, input, names)) }
   }
 
   /// Uses of one kind of the same type by the same function are one group.
@@ -18,11 +18,11 @@ struct ZombieBuilder {
     }
   }
 
-  private func zombie(_ event: ZombieLog.Event, _ input: ZombieInput, _ names: inout ZombieNames) -> Zombie {
+  private func zombie(_ event: ZombieLog.Event, _ input: ZombieInput, _ names: ZombieNames) -> Zombie {
     let kind = Self.kinds[event.kind] ?? "kind\(event.kind)"
     let type = event.type.isEmpty ? "unknown type" : NodeNames.clean(event.type)
     let description = ZombieMessage(
-      event: event, kind: kind, type: type, member: Self.member(event, type, &names), log: input.log,
+      event: event, kind: kind, type: type, member: Self.member(event, type, names), log: input.log,
       program: input.program)
     var zombie = Zombie(
       kind: kind, type: type, message: description.text, address: description.address, thread: description.thread.name,
@@ -48,7 +48,7 @@ struct ZombieBuilder {
   /// What the name of an element of an array begins with.
   private static let element = "element "
 
-  private static func member(_ event: ZombieLog.Event, _ type: String, _ names: inout ZombieNames) -> String? {
+  private static func member(_ event: ZombieLog.Event, _ type: String, _ names: ZombieNames) -> String? {
     if kinds[event.kind] == "unowned", !event.field.isEmpty {
       // What a closure or a local function captured lies at offsets like those of fields.
       let user = names.backtrace(event.access, of: event).frames.first?.symbol ?? ""

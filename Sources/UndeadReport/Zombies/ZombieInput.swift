@@ -60,12 +60,8 @@ struct ZombieNames {
     unknown = FrameNames(Snapshot(), symbols: SymbolTable())
   }
 
-  mutating func backtrace(_ addresses: [UInt64], of event: ZombieLog.Event) -> Backtrace {
-    guard let index = event.modules else {
-      var names = unknown
-      return names.backtrace(returnAddresses: addresses)
-    }
-    return names[index].backtrace(returnAddresses: addresses)
+  func backtrace(_ addresses: [UInt64], of event: ZombieLog.Event) -> Backtrace {
+    (event.modules.map { names[$0] } ?? unknown).backtrace(returnAddresses: addresses)
   }
 
   /// The function that would have run, as the compiler named it; nil if it is not known.

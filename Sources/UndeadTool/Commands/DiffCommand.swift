@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import UndeadHeap
+import UndeadHeapReport
 import UndeadReport
 
 /// `undead diff`: what is new between two checks.

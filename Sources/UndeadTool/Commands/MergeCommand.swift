@@ -2,6 +2,7 @@ import ArgumentParser
 import Glibc
 import UndeadFormats
 import UndeadHeap
+import UndeadHeapReport
 import UndeadReport
 
 /// `undead merge`: reports or heaps of many hosts as one.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import UndeadHeap
+import UndeadHeapReport
 import UndeadReport
 
 /// `undead tasks`: which tasks there are, and what each waits for.

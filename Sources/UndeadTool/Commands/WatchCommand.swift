@@ -1,6 +1,7 @@
 import ArgumentParser
 import Glibc
 import UndeadHeap
+import UndeadHeapReport
 import UndeadReport
 
 /// `undead watch`: says what grows in a program over time.

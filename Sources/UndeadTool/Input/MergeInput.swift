@@ -1,5 +1,6 @@
 import FoundationEssentials
 import UndeadHeap
+import UndeadHeapReport
 import UndeadReport
 import UndeadSystem
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import UndeadHeap
+import UndeadHeapReport
 
 /// Two checks of a process, and what may not grow between them.
 struct GrowthOptions: ParsableArguments {

@@ -188,6 +188,7 @@ static void look_for_leaks(void *context) {
   if (writes) {
     check->succeeded = undead_snapshot_make(check, result);
     undead_snapshot_end(check);
+    undead_symbols_let_go();
   } else {
     check->succeeded = result->error == UNDEAD_SCAN_OK;
     undead_text_copy(check->message, sizeof(check->message), result->message);

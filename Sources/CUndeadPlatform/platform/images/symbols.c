@@ -311,6 +311,11 @@ bool undead_symbols_each_variable(const undead_module *module, undead_variable_v
   return true;
 }
 
+void undead_symbols_let_go(void) {
+  for (size_t i = 0; i < table_count; i++)
+    if (tables[i].file) undead_let_go_of_file(tables[i].file, tables[i].file + undead_page_from(tables[i].file_size));
+}
+
 void undead_symbols_forget(void) {
   for (size_t i = 0; i < table_count; i++) {
     symbol_table *table = &tables[i];

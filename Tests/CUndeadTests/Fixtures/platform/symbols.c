@@ -78,6 +78,8 @@ int main(void) {
   check_strangers();
   CHECK(undead_symbols_each_variable(own_module(), look_for, NULL));
   CHECK(visited > 100);
+  undead_symbols_let_go();
+  check_known();
   undead_symbols_forget();
   undead_modules_refresh();
   check_known();

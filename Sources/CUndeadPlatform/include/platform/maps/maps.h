@@ -70,6 +70,8 @@ void undead_modules_refresh(void);
 extern uint32_t undead_modules_generation;   // counts the lists
 // Forgets all of it: a file that is read for symbols may have been damaged since.
 void undead_symbols_forget(void);
+// Keeps what is known, and lets go of the pages of the files: they count as memory of the process. The scan's thread only.
+void undead_symbols_let_go(void);
 size_t undead_module_count(void);
 const undead_module *undead_module_at(size_t index);
 const undead_module *undead_module_of(uintptr_t address);

@@ -1,0 +1,211 @@
+import UndeadHeap
+import UndeadReport
+import UndeadSystem
+
+extension HeapReport {
+  /// An open file, and the object that has its number.
+  package struct DescriptorRow: Codable, Sendable, Equatable {
+    package var number: Int
+    package var kind: String
+    /// A path, or the two ends of a connection.
+    package var target: String
+    /// Type of the object whose field has the number, or "global" and the name of a variable; nil if nobody is known to have it.
+    package var type: String?
+    package var field: String?
+    /// The type and the field; nil if nobody is known to have the number.
+    package var holder: String? { type.map { "\($0)\(suffix)" } }
+    /// The field as it follows the type: parts of collections have no point in front.
+    var suffix: String { field.map { LoadedHeap.isPartOfCollection($0) ? $0 : ".\($0)" } ?? "" }
+    /// Where the object was allocated.
+    package var allocation: LeakReport.Backtrace
+    /// The shortest path from a root to the object.
+    package var retainPath: [LeakReport.PathStep]
+  }
+
+  /// A thread, and what its stack holds.
+  package struct ThreadRow: Codable, Sendable, Equatable {
+    package var id: Int
+    package var name: String
+    package var stackBytes: Int
+    package var residentBytes: Int
+    /// What would be freed if nothing but its stack held it.
+    package var retainedBytes: Int
+    package var count: Int
+    /// What it was doing; empty if that is not known.
+    package var backtrace: LeakReport.Backtrace
+  }
+}
+
+/// Open files and threads of a process, with the objects of its heap.
+struct HeapResources {
+  private let heap: LoadedHeap
+  private let resources: ProcessResources
+  private let symbols: HeapSymbols
+  private static let most = 10_000
+
+  /// nil if the file does not say what there was.
+  init?(_ heap: LoadedHeap, _ symbols: HeapSymbols) {
+    guard let resources = heap.file.resources else { return nil }
+    (self.heap, self.resources, self.symbols) = (heap, resources, symbols)
+  }
+
+  // MARK: Descriptors
+
+  /// Ascending by number.
+  func descriptors() -> [HeapReport.DescriptorRow] {
+    let holders = heap.descriptorHolders()
+    let shown = resources.descriptors.prefix(Self.most)
+    var teller = HeapPathTeller(heap)
+    let recordBlocks = shown.compactMap { holders[UInt32(bitPattern: $0.number)] }.map { Int($0.block) }.filter {
+      heap.types.groups[heap.group($0)].kind == .other
+    }
+    let owners = heap.owners(ofRecords: Set(recordBlocks))
+    func object(_ holder: HeapFile.DescriptorHolder) -> Int { owners[Int(holder.block)]?.block ?? Int(holder.block) }
+    let blocks = shown.map { holders[UInt32(bitPattern: $0.number)].map(object) }
+    for block in blocks { if let block { teller.add(block) } }
+    symbols.prepare(stacks: blocks.compactMap { $0.map(heap.graph.stack) }, functions: teller.functions)
+    let paths = blocks.contains { $0 != nil } ? teller.tell(symbols.table) : []
+    var next = 0
+    let variables = variables()
+    return shown.map { descriptor in
+      var row = HeapReport.DescriptorRow(
+        number: Int(descriptor.number), kind: descriptor.kind.rawValue, target: descriptor.target,
+        allocation: LeakReport.Backtrace(frames: []), retainPath: [])
+      guard let holder = holders[UInt32(bitPattern: descriptor.number)] else {
+        row.type = variables[UInt32(bitPattern: descriptor.number)].map { "global \($0)" }
+        return row
+      }
+      let block = object(holder)
+      let label = heap.file.snapshot.strings[holder.field]
+      let isRecord = heap.types.groups[heap.group(block)].kind == .other
+      row.type = isRecord ? label : heap.typeName(block)
+      row.field = owners[Int(holder.block)]?.field ?? (isRecord ? nil : label)
+      row.allocation = symbols.backtrace(heap.graph.stack(block))
+      row.retainPath = paths[next]
+      next += 1
+      return row
+    }
+  }
+
+  /// By number of the descriptor: the global variable that has it. Such holders have no block.
+  private func variables() -> [UInt32: String] {
+    let names = heap.file.holders.lazy.filter { $0.block == Snapshot.none }.map {
+      ($0.descriptor, Demangler.readable(heap.file.snapshot.strings[$0.field]))
+    }
+    return Dictionary(names) { first, _ in first }
+  }
+
+  // MARK: Threads
+
+  /// Those whose stacks retain most first.
+  func threads() -> [HeapReport.ThreadRow] {
+    var stacks: [UInt32: HeapFile.ThreadStack] = [:]
+    for stack in heap.file.stacks { stacks[stack.thread] = stack }
+    var retained: [UInt32: (bytes: UInt64, count: Int)] = [:]
+    for (number, root) in heap.file.roots.enumerated() where root.kind == HeapFile.Root.stack {
+      let node = heap.dominators.nodes.node(ofRoot: number)
+      retained[root.thread, default: (0, 0)].bytes &+= heap.dominators.retained[node]
+      retained[root.thread]?.count += max(0, Int(heap.dominators.subtree[node]) - 1)
+    }
+    let shown = resources.threads.prefix(Self.most)
+    symbols.prepare(stacks: shown.map { stacks[$0.id]?.frames ?? Snapshot.none })
+    let rows = shown.map { thread in
+      let stack = stacks[thread.id]
+      return HeapReport.ThreadRow(
+        id: Int(thread.id), name: ThreadName.readable(thread.name), stackBytes: Int(clamping: stack?.reserved ?? 0),
+        residentBytes: Int(clamping: stack?.resident ?? 0),
+        retainedBytes: Int(clamping: retained[thread.id]?.bytes ?? 0),
+        count: retained[thread.id]?.count ?? 0, backtrace: symbols.backtrace(stack?.frames ?? Snapshot.none))
+    }
+    return rows.sorted { ($1.retainedBytes, $1.residentBytes, $0.id) < ($0.retainedBytes, $0.residentBytes, $1.id) }
+  }
+}
+
+/// The tables of ``HeapResources`` for people: rows that are alike are one.
+package enum ResourcesText {
+  static func lines(_ rows: [HeapReport.DescriptorRow]?, limit: Int, _ options: TextOptions) -> [TextLine] {
+    guard let rows else { return [unknown] }
+    let groups = grouped(rows, options)
+    var lines = [PathText.heading("\(Quantity.grouped(rows.count)) open descriptors"), ""]
+    for group in groups.prefix(limit) {
+      let first = group[0]
+      let holder: TextLine =
+        first.type.map {
+          "\(PathText.type("\(Number.readable($0))"))\(PathText.field("\(first.suffix)"))"
+        } ?? "nobody: no object is known to have the number"
+      lines.append("  \(Quantity.right(Quantity.grouped(group.count), 7)) \u{D7} \(first.kind)  \(holder)")
+      lines.append("            \(TextLine(targets(group)))")
+      if first.retainPath.first?.root != nil {
+        lines.append("            kept by \(HeapDiffText.path(first.retainPath))")
+      }
+      if !first.allocation.frames.isEmpty {
+        lines.append("            allocated in \(HeapDiffText.site(first.allocation, options))")
+      }
+    }
+    return lines + more(groups.count - limit)
+  }
+
+  static func lines(_ rows: [HeapReport.ThreadRow]?, limit: Int, _ options: TextOptions) -> [TextLine] {
+    guard let rows else { return [unknown] }
+    let groups = grouped(rows) { "\($0.name)\u{0}\(place($0.backtrace, options))" }
+    var lines = [PathText.heading("\(Quantity.grouped(rows.count)) threads"), ""]
+    lines.append(
+      PathText.faint(
+        "  \(Quantity.right("retained", 10))\(Quantity.right("resident", 12))\(Quantity.right("stack", 12))  thread"
+      ))
+    for group in groups.prefix(limit) {
+      let first = group[0]
+      func sum(_ bytes: (HeapReport.ThreadRow) -> Int, _ width: Int) -> String {
+        Quantity.right(Quantity.bytes(group.total(bytes)), width)
+      }
+      let name =
+        group.count == 1 ? "\(first.id) \(first.name)" : "\(Quantity.grouped(group.count)) \u{D7} \(first.name)"
+      let text = "  \(sum(\.retainedBytes, 10))\(sum(\.residentBytes, 12))\(sum(\.stackBytes, 12))  \(name)"
+      lines.append("\(TextLine(text))\(place(first.backtrace, options))")
+    }
+    return lines + more(groups.count - limit)
+  }
+
+  private static var unknown: TextLine {
+    "The file does not say which descriptors and threads there were: ask the process, as in 'undead heap PID'."
+  }
+
+  private static func more(_ count: Int) -> [TextLine] {
+    (count > 0 ? [PathText.faint("  ... \(Quantity.grouped(count)) more (--top)")] : []) + [""]
+  }
+
+  private static func place(_ backtrace: LeakReport.Backtrace, _ options: TextOptions) -> TextLine {
+    guard let frame = backtrace.site else { return "" }
+    return " in \(PathText.place(frame, options))"
+  }
+
+  /// Descriptors that objects of one type have, from one place; the largest groups first.
+  package static func grouped(
+    _ rows: [HeapReport.DescriptorRow], _ options: TextOptions
+  ) -> [[HeapReport.DescriptorRow]] {
+    grouped(rows) {
+      "\($0.kind)\u{0}\($0.type ?? "")\u{0}\($0.field ?? "")\u{0}\(place($0.allocation, options))"
+    }
+  }
+
+  /// Numbers of the first ones, and what they are.
+  package static func targets(_ group: [HeapReport.DescriptorRow]) -> String {
+    group.prefix(3).map { "\($0.number): \($0.target)" }.joined(separator: "; ") + (group.count > 3 ? "; ..." : "")
+  }
+
+  /// In the order of the first of each; the largest groups first.
+  private static func grouped<Row>(_ rows: [Row], by key: (Row) -> String) -> [[Row]] {
+    var numbers: [String: Int] = [:]
+    var groups: [[Row]] = []
+    for row in rows {
+      let key = key(row)
+      if let number = numbers[key] {
+        groups[number].append(row)
+      } else {
+        numbers[key] = groups.count
+        groups.append([row])
+      }
+    }
+    return groups.enumerated().sorted { ($1.element.count, $0.offset) < ($0.element.count, $1.offset) }.map(\.element)
+  }
+}
