@@ -97,7 +97,7 @@ struct Refused: Error { var code = 4, reason = "a reason of more than fifteen by
 }
 @inline(never) private func report(_ error: UnsafeRawPointer) {
   Unmanaged<AnyObject>.fromOpaque(error).release()  // freed error-over-released
-  use(1)
+  use(11)
 }
 @inline(never) private func again(_ error: UnsafeRawPointer) {
   Unmanaged<AnyObject>.fromOpaque(error).release()  // used error-over-released

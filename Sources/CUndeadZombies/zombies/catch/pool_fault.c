@@ -167,7 +167,7 @@ static bool is_older(const undead_zombie_use *use, const undead_fenced_slot *slo
 static void report_fenced(uintptr_t address, const undead_fenced_access *access, const undead_fenced_slot *slot, bool is_fence) {
   undead_dead dead = {
       .object = slot->block,
-      .class = slot->isa ? undead_zombie_class_of(slot->isa) : NULL,
+      .class = slot->error ? slot->error : slot->isa ? undead_zombie_class_of(slot->isa) : NULL,
       .size = slot->size,
       .death = slot->death,
       .allocation = undead_chosen_keep(&slot->allocation),

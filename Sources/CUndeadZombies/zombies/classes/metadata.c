@@ -56,6 +56,14 @@ bool undead_metadata_is_class(uintptr_t isa) {
   return (u32_at(descriptor) & ABI_CONTEXT_KIND_MASK) == ABI_CONTEXT_CLASS && undead_pages_are_readable(isa - prefix, size);
 }
 
+bool undead_metadata_is_readable(uintptr_t type) {
+  return is_address(type) && !(type & 7) && undead_pages_are_readable(type - sizeof type, 2 * sizeof type);
+}
+
+bool undead_metadata_is_error(uintptr_t isa) {
+  return undead_metadata_is_readable(isa) && word_at(isa) == ABI_KIND_ERROR_OBJECT;
+}
+
 bool undead_metadata_is_context(uintptr_t isa) {
   if (!is_address(isa) || (isa & 7)) return false;
   if (!undead_pages_are_readable(isa - MAX_PREFIX_BYTES, MAX_PREFIX_BYTES + ABI_CONTEXT_CAPTURES + 8)) return false;

@@ -9,6 +9,10 @@
 
 // True if `isa` can be read and looks like the metadata of a class.
 bool undead_metadata_is_class(uintptr_t isa);
+// True if it is that of boxes of errors.
+bool undead_metadata_is_error(uintptr_t isa);
+// True if what all types have can be read of it.
+bool undead_metadata_is_readable(uintptr_t type);
 // True if it looks like that of a closure's context or of the box of a variable.
 bool undead_metadata_is_context(uintptr_t isa);
 

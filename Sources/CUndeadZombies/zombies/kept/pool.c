@@ -186,6 +186,7 @@ static undead_fenced_slot *begin_block(slot_row *row, size_t size, size_t room, 
   slot->block = slot->fence - room;
   slot->size = size;
   slot->isa = isa;
+  slot->error = NULL;
   slot->death = 0;
   slot->allocation = *allocation;
   slot->deallocation.count = 0;
@@ -231,17 +232,17 @@ static void *give_twin(undead_fenced_slot *slot) {
   return twin;
 }
 
-void *undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_actor *killer,
-                         const undead_fenced_frames *deallocation) {
+void *undead_fenced_bury(uintptr_t block, const undead_fenced_death *death) {
   if (!undead_lock_take(&lock)) return NULL;
   undead_fenced_slot *slot = living(block);
   void *twin = give_twin(slot);
   if (slot) {
     // What was made as an object is one as long as its class stands there, whatever its counts lead to.
-    if (!slot->isa || slot->isa != *(const uintptr_t *)block) slot->isa = isa;
+    if (!slot->isa || slot->isa != *(const uintptr_t *)block) slot->isa = death->isa;
+    slot->error = death->error;
     slot->death = undead_nanoseconds(CLOCK_MONOTONIC_COARSE);
-    slot->killer = *killer;
-    slot->deallocation = *deallocation;
+    slot->killer = death->killer;
+    slot->deallocation = death->frames;
     // A page that cannot be taken away stays: dead, and readable.
     slot->state = undead_dead_pages_protect(slot->low, slot->fence, PROT_NONE) ? UNDEAD_FENCED_DEAD : UNDEAD_FENCED_USED;
     if (slot->state == UNDEAD_FENCED_DEAD) counters.dead_now++;

@@ -35,6 +35,7 @@ typedef struct {
   void *twin;                  // of a living block: what glibc's malloc gave in its place, which nobody uses; NULL: nothing
   size_t size;
   uintptr_t isa;               // of an object; 0: not known, or raw memory
+  const struct undead_zombie_class *error;   // of a dead box of an error; NULL: it is none
   uint32_t state;              // undead_fenced_state; USED: dead, used since, and open again
   bool fence_open;             // the page behind it was touched
   uint64_t death;              // nanoseconds, CLOCK_MONOTONIC_COARSE
@@ -55,10 +56,14 @@ void undead_fenced_refuse(void);
 uint32_t undead_fenced_quarters(void);
 // Memory for a block of the pool, which keeps `twin` from now on; NULL (counted) if it is too large, or there is no slot.
 void *undead_fenced_allocate(size_t size, size_t alignment, uintptr_t isa, const undead_fenced_frames *allocation, void *twin);
-// The block dies, and its page is taken away; `isa` if it was not known as an object. Returns its twin, which the caller frees; NULL
-// also if it is dead already.
-void *undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_actor *killer,
-                         const undead_fenced_frames *deallocation);
+// The block dies, and its page is taken away. Returns its twin, which the caller frees; NULL also if it is dead already.
+typedef struct {
+  uintptr_t isa;               // if it was not known as an object; 0: it is none
+  const struct undead_zombie_class *error;
+  undead_fenced_actor killer;
+  undead_fenced_frames frames;
+} undead_fenced_death;
+void *undead_fenced_bury(uintptr_t block, const undead_fenced_death *death);
 // The same where nobody looks for zombies any more.
 void *undead_fenced_release(uintptr_t block);
 

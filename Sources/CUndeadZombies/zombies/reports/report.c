@@ -129,7 +129,7 @@ static void fill_in(report *r, const undead_zombie_use *use, uint64_t count) {
     if (!use->class && r->dead.class) zombie->type = r->dead.class->name;
   }
   const undead_zombie_class *class = use->class ? use->class : r->dead.class;
-  if (class && !class->is_context && use->field_offset != UNDEAD_ZOMBIE_NO_FIELD)
+  if (class && !class->is_context && !class->is_error && use->field_offset != UNDEAD_ZOMBIE_NO_FIELD)
     add_part(r, class, use->field_offset);
   if (use->owner) add_owner(r, use);
   add_access(r, use);
