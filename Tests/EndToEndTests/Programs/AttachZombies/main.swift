@@ -56,8 +56,9 @@ nonisolated(unsafe) var escaped: Escaping?
 /// Its deinit lets it out, for which the runtime ends the program.
 final class Escaping {
   let number = 5
-  deinit { escaped = self }
+  deinit { keep(self) }
 }
+@inline(never) @_optimize(none) func keep(_ object: Escaping) { escaped = object }
 
 @inline(never) @_optimize(none) func makeEscaping() -> Escaping { Escaping() }
 
