@@ -3,7 +3,8 @@
 //
 //   ... | no access |      header, block | no access |      header, block | ...
 //
-// A block ends where its slot ends. When it dies, its pages are taken away until the first use of it, or the next block there.
+// A block ends where its slot ends. In front of one of whole pages, while nothing is recorded, the header's page is closed as well: all
+// that reads the header are hooks and malloc_usable_size(), for which a fault opens it. When a block dies, its pages are taken away until the first use of it, or the next block there.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +33,7 @@ typedef enum { UNDEAD_FENCED_FREE, UNDEAD_FENCED_LIVE, UNDEAD_FENCED_DEAD, UNDEA
 typedef struct {
   uintptr_t low, fence;        // its pages, and the one behind it; 0: never used
   uintptr_t block;
+  uintptr_t front;             // the closed page in front of it; 0: there is none, or it was touched
   void *twin;                  // of a living block: what glibc's malloc gave in its place, which nobody uses; NULL: nothing
   size_t size;
   uintptr_t isa;               // of an object; 0: not known, or raw memory
@@ -70,13 +72,14 @@ void *undead_fenced_release(uintptr_t block);
 // A copy of what is known of a living block; false for others.
 bool undead_fenced_find(uintptr_t block, undead_fenced_slot *copy);
 
-// Calls `see` for each living block and its twin (0: none), without the lock: in a copy of a process.
+// Calls `see` for each living block and its twin (0: none), without the lock: in a copy of a process, where all headers can be read
+// from then on.
 void undead_fenced_each(void (*see)(uintptr_t block, uintptr_t twin));
 
 // True if `address` lies in the pool.
 bool undead_fenced_holds(uintptr_t address);
 // What an access to `address` met. True, with a copy of what is known of it, if it touched a page that is closed and that belongs
-// to a block. `*fence`: it is the page behind the block; `*open`: it can be used from now on. Else that says whether it is open, at
+// to a block. `*fence`: it is the page behind the block or in front of it; `*open`: it can be used from now on. Else that says whether it is open, at
 // one instant with all else that is known: who closes a page has the lock. Async-signal-safe.
 bool undead_fenced_touched(uintptr_t address, undead_fenced_slot *slot, bool *fence, bool *open);
 // Opens the pages of all dead blocks: nothing is asked of the system for them any more.
