@@ -24,7 +24,8 @@
       ("array-storage", "field", "Swift._ContiguousArrayStorage<Swift.Int>", "element 2"),
       ("large-array", "field", "Swift._ContiguousArrayStorage<Swift.Int>", "element 9000"),
       ("large-dictionary", "retain", "Swift._DictionaryStorage<Swift.Int, Swift.Int>", ""),
-      ("large-overflow", "overflow", "raw memory", ""),
+      ("large-overflow", "overflow", "raw memory", ""), ("in-front", "overflow", "raw memory", ""),
+      ("error", "release", "App.Refused", ""),
       ("retained-storage", "retain", "Swift._ContiguousArrayStorage<Swift.Int>", ""),
     ]
 
@@ -70,6 +71,12 @@
 
     @Test func aBlockThatIsResizedByCKeepsItsContent() throws {
       let run = try Self.run("resized")
+      #expect(run.exit == 0 && run.text.hasPrefix("7") && run.findings.isEmpty, "\(run.text)")
+    }
+
+    @Test(arguments: [[:], ["UNDEAD_SAMPLE": "64KiB"], ["UNDEAD_STACKS": "none"], ["UNDEAD_ZOMBIES": "1"]])
+    func whoAsksForTheSizeOfABlockOfPagesReadsInFrontOfIt(_ settings: [String: String]) throws {
+      let run = try Self.run("pages", settings: settings)
       #expect(run.exit == 0 && run.text.hasPrefix("7") && run.findings.isEmpty, "\(run.text)")
     }
 
