@@ -123,7 +123,8 @@ private func groups(_ round: Int) -> Int {
 
 private func queues(_ round: Int) -> Int {
   nonisolated(unsafe) var sum = 0
-  let queue = DispatchQueue(label: "numbers"), group = DispatchGroup()
+  let queue = DispatchQueue(label: "numbers")
+  let group = DispatchGroup()
   for i in 0..<20 { queue.async(group: group) { sum += i } }
   let item = DispatchWorkItem { sum += 1 }
   queue.async(execute: item)
@@ -161,7 +162,7 @@ private func manyThreads(_ round: Int) -> Int {
       pthread_mutex_unlock(&lock)
     }
   }
-  threads.forEach { $0.join() }
+  for one in threads { one.join() }
   return words.reduce(round) { $0 + $1.utf8.count }
 }
 

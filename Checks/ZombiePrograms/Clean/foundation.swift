@@ -54,9 +54,9 @@ private func notifications(_ round: Int) -> Int {
       })
   }
   center.post(name: Notification.Name("changed"), object: nil, userInfo: ["n": 2])
-  tokens.prefix(4).forEach { center.removeObserver($0) }
+  for token in tokens.prefix(4) { center.removeObserver(token) }
   center.post(name: Notification.Name("changed"), object: Image(3))
-  tokens.forEach { center.removeObserver($0) }
+  for token in tokens { center.removeObserver(token) }
   center.post(name: Notification.Name("changed"), object: nil)
   return sum + round
 }

@@ -106,7 +106,9 @@ private func reallocated(_ round: Int) -> Int {
 }
 
 private func collections(_ round: Int) -> Int {
-  var numbers: [Int] = [], words: [String: Word] = [:], seen: Set<String> = []
+  var numbers: [Int] = []
+  var words: [String: Word] = [:]
+  var seen: Set<String> = []
   for i in 0..<60 + round {
     numbers.append(i)
     words["key \(i % 17)"] = Word(i)
@@ -134,7 +136,7 @@ private func strings(_ round: Int) -> Int {
   let copied = lines.map { $0.withCString { strdup($0)! } }
   var sum = copied.reduce(0) { $0 + Int(strlen($1)) }
   sum += copied.reduce(0) { $0 + String(cString: $1).count }
-  copied.forEach { free($0) }
+  for copy in copied { free(copy) }
   sum += text.utf8.withContiguousStorageIfAvailable { $0.reduce(0) { $0 &+ Int($1) } } ?? 0
   sum += lines.joined(separator: "-").uppercased().unicodeScalars.count
   var mutable = text
@@ -168,5 +170,6 @@ private func noncopyable(_ round: Int) -> Int {
 let memory: [(name: String, run: (Int) -> Int)] = [
   ("managed-buffer", managedBuffer), ("tail-allocation", tailAllocation), ("raw-memory", rawMemory),
   ("reallocated", reallocated), ("collections", collections), ("strings", strings), ("noncopyable", noncopyable),
-  ("blocks-of-c", { Int(parts_blocks(UInt32($0), 60)) }), ("containers-of-cxx", { Int(parts_containers(Int32(50 + $0))) }),
+  ("blocks-of-c", { Int(parts_blocks(UInt32($0), 60)) }),
+  ("containers-of-cxx", { Int(parts_containers(Int32(50 + $0))) }),
 ]

@@ -65,7 +65,7 @@ private func weakRaces(_ round: Int) -> Int {
     Thread1 { for box in boxes { if let held = box.weak, held.value != 5 { fatalError("\(held.value)") } } }
   }
   for box in boxes { box.strong = nil }
-  threads.forEach { $0.join() }
+  for one in threads { one.join() }
   return boxes.filter { $0.weak == nil }.count + round
 }
 
@@ -113,7 +113,9 @@ private enum Problem: Error {
   indirect case caused(Problem, by: Problem)
 }
 @inline(never) private func fail(_ number: Int) throws -> Int {
-  guard number % 3 != 0 else { throw Problem.caused(.late(number, "a text of more than fifteen bytes"), by: .late(1, "x")) }
+  guard number % 3 != 0 else {
+    throw Problem.caused(.late(number, "a text of more than fifteen bytes"), by: .late(1, "x"))
+  }
   return number
 }
 private protocol Shape { var area: Int { get } }
@@ -124,7 +126,9 @@ private struct Large: Shape {
 private func boxes(_ round: Int) -> Int {
   var sum = 0
   for i in 0..<30 + round {
-    do { sum += try fail(i) } catch Problem.caused(.late(let number, let text), by: _) { sum += number + text.utf8.count } catch {}
+    do { sum += try fail(i) } catch Problem.caused(.late(let number, let text), by: _) {
+      sum += number + text.utf8.count
+    } catch {}
     let shapes: [any Shape] = [Large(), Large(a: i)]
     sum += shapes.reduce(0) { $0 + $1.area }
     let any: Any = i % 2 == 0 ? Large() as Any : "a string of more than fifteen bytes"
@@ -179,7 +183,7 @@ private func handedOver(_ round: Int) -> Int {
       }
     }
   }
-  threads.forEach { $0.join() }
+  for one in threads { one.join() }
   for address in stack.withLock({ $0 }) {
     let held = Unmanaged<Held>.fromOpaque(UnsafeRawPointer(bitPattern: address)!).takeRetainedValue()
     sum.add(held.value, ordering: .relaxed)

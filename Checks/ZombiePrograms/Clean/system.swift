@@ -14,7 +14,8 @@ private func signalHandlers(_ round: Int) -> Int {
   var alternate = stack_t(ss_sp: stack, ss_flags: 0, ss_size: 65536)
   var before = stack_t()
   sigaltstack(&alternate, &before)
-  var action = sigaction(), old = sigaction()
+  var action = sigaction()
+  var old = sigaction()
   action.__sigaction_handler.sa_handler = { _ in signals += 1 }
   action.sa_flags = SA_ONSTACK | SA_RESTART
   sigaction(SIGUSR1, &action, &old)
@@ -99,7 +100,7 @@ private func files(_ round: Int) -> Int {
   free(path)
   let directory = opendir("/proc/self")!
   var entries = 0
-  while let _ = readdir(directory) { entries += 1 }
+  while readdir(directory) != nil { entries += 1 }
   closedir(directory)
   var found: UnsafeMutablePointer<addrinfo>?
   if getaddrinfo("127.0.0.1", "80", nil, &found) == 0 { freeaddrinfo(found) }

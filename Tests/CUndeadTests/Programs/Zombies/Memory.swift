@@ -79,7 +79,7 @@ func useMemory(_ way: String) -> Bool {
   case "error":
     let error = refused()
     error.release()
-    print(7)   // or the optimiser makes one release of two
+    print(7)  // or the optimiser makes one release of two
     error.release()
   case "calls": useInCalls()
   case "masked-handler":
