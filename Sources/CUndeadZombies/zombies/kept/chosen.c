@@ -242,7 +242,9 @@ static const undead_zombie_class *error_in(uintptr_t block) {
   const uintptr_t *words = (const uintptr_t *)block;
   undead_fenced_slot slot;
   bool is_object = undead_fenced_find(block, &slot) && slot.isa && slot.isa == words[0];
-  return is_object && undead_metadata_is_error(words[0]) ? undead_zombie_class_of_error(words[ABI_ERROR_TYPE / sizeof *words]) : NULL;
+  // Most have a class that is known, which is found fast.
+  if (!is_object || undead_zombie_class_of(slot.isa) || !undead_metadata_is_error(slot.isa)) return NULL;
+  return undead_zombie_class_of_error(words[ABI_ERROR_TYPE / sizeof *words]);
 }
 
 static void *bury_chosen(uintptr_t block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
