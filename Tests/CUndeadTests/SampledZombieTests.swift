@@ -15,6 +15,8 @@
       ("read", "field", "App.Point", "y"), ("weakly", "field", "App.Point", "y"), ("write", "field", "App.Point", "x"),
       ("method", "method", "App.Dog", ""),
       ("release", "release", "App.Dog", ""), ("retain", "retain", "App.Dog", ""), ("closure", "closure", "closure", ""),
+      // Only where nothing is recorded.
+      ("in-front", "overflow", "raw memory", ""),
     ]
     static let storage: [(way: String, kind: String, type: String, field: String)] = [
       ("raw", "field", "raw memory", ""), ("freed-twice", "release", "raw memory", ""),
@@ -24,7 +26,7 @@
       ("array-storage", "field", "Swift._ContiguousArrayStorage<Swift.Int>", "element 2"),
       ("large-array", "field", "Swift._ContiguousArrayStorage<Swift.Int>", "element 9000"),
       ("large-dictionary", "retain", "Swift._DictionaryStorage<Swift.Int, Swift.Int>", ""),
-      ("large-overflow", "overflow", "raw memory", ""), ("in-front", "overflow", "raw memory", ""),
+      ("large-overflow", "overflow", "raw memory", ""),
       ("error", "release", "App.Refused", ""),
       ("retained-storage", "retain", "Swift._ContiguousArrayStorage<Swift.Int>", ""),
     ]
