@@ -4,7 +4,7 @@ import Foundation
 
 // MARK: Pointers that escaped
 
-// BUG escaped-array kind=field type=*_ContiguousArrayStorage*
+// BUG escaped-array kind=field type=*_ContiguousArrayStorage* member=element*
 @inline(never) private func firstOf(_ count: Int) -> UnsafePointer<Int> {
   let numbers = (0..<count).map { $0 * 2 }  // allocated escaped-array
   return opaque(numbers).withUnsafeBufferPointer { $0.baseAddress! }  // freed escaped-array
@@ -14,7 +14,7 @@ private func escapedArray() {
   use(first[5])  // used escaped-array
 }
 
-// BUG escaped-string kind=field type=*__StringStorage*
+// BUG escaped-string kind=field type=*__StringStorage* member=byte*
 @inline(never) private func cName(_ number: Int) -> UnsafePointer<CChar> {
   var name = "the name of user "
   name += "\(number) in a string on the heap"  // allocated escaped-string
@@ -96,7 +96,7 @@ private func freedTwice() {
   use(2)
 }
 
-// BUG written-behind-end kind=overflow type=raw* operation=write
+// BUG written-behind-end kind=overflow type=raw* operation=write details=*64*bytes*
 private func writtenBehindEnd() {
   let numbers = UnsafeMutablePointer<Int>.allocate(capacity: 8)  // allocated written-behind-end
   for i in 0...8 { numbers[opaque(i)] = i }  // used written-behind-end

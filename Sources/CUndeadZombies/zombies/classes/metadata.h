@@ -29,6 +29,8 @@ uint32_t undead_metadata_misread(void);
 const char *undead_metadata_field(uintptr_t isa, uint32_t offset);
 // The number of the element that lies there in the storage of an array. False for anything else.
 bool undead_metadata_element(uintptr_t isa, uint32_t offset, uint64_t *element);
+// The number of the byte of a string that lies there in its storage. False for anything else.
+bool undead_metadata_byte(uintptr_t isa, uint32_t offset, uint64_t *byte);
 // Whether an `unowned` stored property begins there.
 bool undead_metadata_is_unowned(uintptr_t isa, uint32_t offset);
 
