@@ -89,7 +89,8 @@ static bool attach_others(void) {
   if (tried) return attached;
   tried = true;
   undead_next_find_all();
-  attached = undead_attach_others(functions, sizeof functions / sizeof *functions) && undead_buffer_attach() && undead_zombies_attach();
+  attached = undead_attach_others(functions, sizeof functions / sizeof *functions) && undead_buffer_attach() &&
+             undead_zombies_attach();
   return attached;
 }
 #pragma GCC diagnostic pop

@@ -20,7 +20,8 @@ typedef struct {
   uintptr_t function;   // 0: libc's of that name
 } undead_replacement;
 
-// Calls of these are sent to their replacements, too, when the hooks are attached next. At most 32 in all, of which none is passed over silently: false if there are more..
+// Calls of these are sent to their replacements, too, when the hooks are attached next. False, and none of them is, if there would
+// be more than 32 in all.
 bool undead_attach_others(const undead_replacement *others, size_t count);
 
 // Sends the calls of all images to the hooks, or back to the allocator; returns how many pointers were changed.

@@ -178,6 +178,11 @@ static uintptr_t close_front(uintptr_t block, size_t room, uintptr_t isa) {
   return is_whole && undead_dead_pages_protect(block - UNDEAD_PAGE, block, PROT_NONE) ? block - UNDEAD_PAGE : 0;
 }
 
+static void open_front(undead_fenced_slot *slot) {
+  if (slot->front) undead_dead_pages_open(slot->front, slot->block);
+  slot->front = 0;
+}
+
 static bool is_in_front(const undead_fenced_slot *slot, uintptr_t address) {
   return slot->front && address - slot->front < UNDEAD_PAGE;
 }
@@ -252,13 +257,13 @@ void *undead_fenced_bury(uintptr_t block, const undead_fenced_death *death) {
     // What was made as an object is one as long as its class stands there, whatever its counts lead to.
     if (!slot->isa || slot->isa != *(const uintptr_t *)block) slot->isa = death->isa;
     slot->error = death->error;
-    slot->front = 0;
     slot->death = undead_nanoseconds(CLOCK_MONOTONIC_COARSE);
     slot->killer = death->killer;
     slot->deallocation = death->frames;
     // A page that cannot be taken away stays: dead, and readable.
     slot->state = undead_dead_pages_protect(slot->low, slot->fence, PROT_NONE) ? UNDEAD_FENCED_DEAD : UNDEAD_FENCED_USED;
-    if (slot->state == UNDEAD_FENCED_DEAD) counters.dead_now++;
+    if (slot->state == UNDEAD_FENCED_DEAD) slot->front = 0, counters.dead_now++;
+    open_front(slot);
     if (has_many_pages(slot)) madvise((void *)slot->low, slot->fence - slot->low, MADV_FREE);
     put_slot(slot);
   }
@@ -272,7 +277,7 @@ void *undead_fenced_release(uintptr_t block) {
   void *twin = give_twin(slot);
   if (slot) {
     slot->state = UNDEAD_FENCED_USED;
-    slot->front = 0;
+    open_front(slot);
     put_slot(slot);
   }
   undead_lock_release(&lock);
@@ -289,11 +294,8 @@ bool undead_fenced_find(uintptr_t block, undead_fenced_slot *copy) {
 
 void undead_fenced_each(void (*see)(uintptr_t block, uintptr_t twin)) {
   for (const slot_row *row = rows; row < rows + ROWS && row->low; row++)
-    for (const undead_fenced_slot *slot = row->slots; slot < row->slots + row->slot_count; slot++)
-      if (slot->state == UNDEAD_FENCED_LIVE) {
-        if (slot->front) undead_dead_pages_open(slot->front, slot->block);
-        see(slot->block, (uintptr_t)slot->twin);
-      }
+    for (undead_fenced_slot *slot = row->slots; slot < row->slots + row->slot_count; slot++)
+      if (slot->state == UNDEAD_FENCED_LIVE) open_front(slot), see(slot->block, (uintptr_t)slot->twin);
 }
 
 // MARK: Accesses

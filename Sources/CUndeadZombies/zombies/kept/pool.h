@@ -3,8 +3,9 @@
 //
 //   ... | no access |      header, block | no access |      header, block | ...
 //
-// A block ends where its slot ends. In front of one of whole pages, while nothing is recorded, the header's page is closed as well: all
-// that reads the header are hooks and malloc_usable_size(), for which a fault opens it. When a block dies, its pages are taken away until the first use of it, or the next block there.
+// A block ends where its slot ends. When it dies, its pages are taken away until the first use of it, or the next block there. In
+// front of raw memory of whole pages, while nothing is recorded, the page of the header is closed as well: only hooks and
+// malloc_usable_size() read that, for which a fault opens it.
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
@@ -58,13 +59,13 @@ void undead_fenced_refuse(void);
 uint32_t undead_fenced_quarters(void);
 // Memory for a block of the pool, which keeps `twin` from now on; NULL (counted) if it is too large, or there is no slot.
 void *undead_fenced_allocate(size_t size, size_t alignment, uintptr_t isa, const undead_fenced_frames *allocation, void *twin);
-// The block dies, and its page is taken away. Returns its twin, which the caller frees; NULL also if it is dead already.
 typedef struct {
   uintptr_t isa;               // if it was not known as an object; 0: it is none
   const struct undead_zombie_class *error;
   undead_fenced_actor killer;
   undead_fenced_frames frames;
 } undead_fenced_death;
+// The block dies, and its page is taken away. Returns its twin, which the caller frees; NULL also if it is dead already.
 void *undead_fenced_bury(uintptr_t block, const undead_fenced_death *death);
 // The same where nobody looks for zombies any more.
 void *undead_fenced_release(uintptr_t block);
@@ -79,8 +80,8 @@ void undead_fenced_each(void (*see)(uintptr_t block, uintptr_t twin));
 // True if `address` lies in the pool.
 bool undead_fenced_holds(uintptr_t address);
 // What an access to `address` met. True, with a copy of what is known of it, if it touched a page that is closed and that belongs
-// to a block. `*fence`: it is the page behind the block or in front of it; `*open`: it can be used from now on. Else that says whether it is open, at
-// one instant with all else that is known: who closes a page has the lock. Async-signal-safe.
+// to a block. `*fence`: it is the page behind the block or in front of it; `*open`: it can be used from now on. Else that says
+// whether it is open, at one instant with all else that is known: who closes a page has the lock. Async-signal-safe.
 bool undead_fenced_touched(uintptr_t address, undead_fenced_slot *slot, bool *fence, bool *open);
 // Opens the pages of all dead blocks: nothing is asked of the system for them any more.
 void undead_fenced_open_all(void);
