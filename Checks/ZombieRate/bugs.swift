@@ -260,6 +260,8 @@ indirect enum Tree {
     return 6
   }
 }
+struct Refused: Error { var code = number0(), reason = items0 }
+@inline(never) @_optimize(none) func makeError() -> any Error { Refused() }
 @inline(never) @_optimize(none) func makeString() -> String { String(repeating: "x", count: 60) + "\(sink & 7)" }
 
 let storages: [Bug] = [
@@ -275,6 +277,7 @@ let storages: [Bug] = [
   },
   storage("set-storage", { unsafeBitCast(makeSet(), to: AnyObject.self) }) { take(number($0, at: 16)) },
   storage("dictionary-storage", { unsafeBitCast(makeDictionary(), to: AnyObject.self) }) { take(number($0, at: 16)) },
+  storage("boxed-error", { unsafeBitCast(makeError(), to: AnyObject.self) }) { take(number($0, at: 40)) },
   storage("managed-buffer", { makeBuffer() }) { take(number($0, at: 40)) },
   Bug(name: "escaped-string") { isClean in
     var text: String? = makeString()

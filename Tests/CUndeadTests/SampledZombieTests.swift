@@ -15,6 +15,8 @@
       ("read", "field", "App.Point", "y"), ("weakly", "field", "App.Point", "y"), ("write", "field", "App.Point", "x"),
       ("method", "method", "App.Dog", ""),
       ("release", "release", "App.Dog", ""), ("retain", "retain", "App.Dog", ""), ("closure", "closure", "closure", ""),
+      // Only where nothing is recorded.
+      ("in-front", "overflow", "raw memory", ""),
     ]
     static let storage: [(way: String, kind: String, type: String, field: String)] = [
       ("raw", "field", "raw memory", ""), ("freed-twice", "release", "raw memory", ""),
@@ -25,6 +27,7 @@
       ("large-array", "field", "Swift._ContiguousArrayStorage<Swift.Int>", "element 9000"),
       ("large-dictionary", "retain", "Swift._DictionaryStorage<Swift.Int, Swift.Int>", ""),
       ("large-overflow", "overflow", "raw memory", ""),
+      ("error", "release", "App.Refused", ""),
       ("retained-storage", "retain", "Swift._ContiguousArrayStorage<Swift.Int>", ""),
     ]
 
@@ -70,6 +73,12 @@
 
     @Test func aBlockThatIsResizedByCKeepsItsContent() throws {
       let run = try Self.run("resized")
+      #expect(run.exit == 0 && run.text.hasPrefix("7") && run.findings.isEmpty, "\(run.text)")
+    }
+
+    @Test(arguments: [[:], ["UNDEAD_SAMPLE": "64KiB"], ["UNDEAD_STACKS": "none"], ["UNDEAD_ZOMBIES": "1"]])
+    func whoAsksForTheSizeOfABlockOfPagesReadsInFrontOfIt(_ settings: [String: String]) throws {
+      let run = try Self.run("pages", settings: settings)
       #expect(run.exit == 0 && run.text.hasPrefix("7") && run.findings.isEmpty, "\(run.text)")
     }
 

@@ -72,6 +72,20 @@
       #expect(zombies.first?["count"] as? Int == 10)
     }
 
+    @Test func anObjectThatEscapesAndAListOfBuffersAreReported() async throws {
+      let (outcome, directory) = try await run(
+        """
+        $tool record $program --zombies --zombie-rate 1 > /dev/null; echo record $?
+        ask message; ask escape
+        $tool leaks $program --format json --output report.json; echo leaks $?
+        ended
+        """)
+      #expect(outcome.output == "record 0\n8\ndone\nleaks 23\nstatus 45\ndone\n", "\(outcome)")
+      let found = Dictionary(grouping: try zombies("report.json", directory)) { $0["kind"] as? String ?? "" }
+      #expect(found["escape"]?.first?["type"] as? String == "App.Escaping")
+      #expect(found["field"]?.first?["member"] as? String == "Session.requests")
+    }
+
     /// The tool stays, and hands over what is found.
     @Test func theCommandGetsAUseWhileTheProgramRuns() async throws {
       let (outcome, directory) = try await run(

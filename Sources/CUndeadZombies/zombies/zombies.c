@@ -4,6 +4,7 @@
 #include "undead_sniffer.h"
 #include "record/block_source.h"
 #include "record/allocator.h"
+#include "record/attached.h"
 #include "record/free_filter.h"
 #include "record/mode.h"
 #include "runtime/layout.h"
@@ -110,6 +111,14 @@ static bool start_sampled_locked(const undead_zombie_options *options) {
   }
   undead_zombie_log_set_flags(log_flags());
   return true;
+}
+
+bool undead_zombies_attach(void) {
+  const undead_swift_function end = UNDEAD_SWIFT_DEALLOC_CLASS_INSTANCE;
+  undead_replacement replacement;
+  replacement.replacement = undead_swift_function_to_call(end, &replacement.name);
+  replacement.function = undead_swift_real[end];
+  return !replacement.replacement || undead_attach_others(&replacement, 1);
 }
 
 static bool start_locked(const undead_zombie_options *options) {

@@ -81,9 +81,10 @@ enum ZombieNotes {
         "something still held \(objects(counters["heldWhenEvicted"], "dead object")) that had to leave the quarantine")
     }
     if log.isSampled, counters["missed"] > 0 {
+      let chosen = counters["guarded"] + counters["notGuarded"] + counters["missed"]
       notes.append(
-        "\(objects(counters["missed"])) that would have been watched were not: a sample keeps to what half a "
-          + "million allocations in a second cost")
+        "of \(objects(chosen)) that the rate chose, \(counters["missed"]) were not watched: a sample keeps to what half a "
+          + "million allocations in a second cost, and finds a use the more seldom the more there are")
     } else if counters["missed"] > 0 {
       notes.append(
         "not kept: \(objects(counters["missed"])) for which there was no memory or no way, so later uses are missed")

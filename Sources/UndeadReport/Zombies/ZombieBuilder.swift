@@ -45,8 +45,8 @@ struct ZombieBuilder {
     9: "overflow", 10: "escape",
   ]
 
-  /// What the name of an element of an array begins with.
-  private static let element = "element "
+  /// Whether that is an element of an array or a byte of a string: its number may be another one each time.
+  private static func isNumbered(_ member: String) -> Bool { member.hasPrefix("element ") || member.hasPrefix("byte ") }
 
   private static func member(_ event: ZombieLog.Event, _ type: String, _ names: ZombieNames) -> String? {
     if kinds[event.kind] == "unowned", !event.field.isEmpty {
@@ -54,7 +54,7 @@ struct ZombieBuilder {
       let user = names.backtrace(event.access, of: event).frames.first?.symbol ?? ""
       return user.isEmpty || user.contains(" in ") ? nil : ZombieMember.withoutModule(event.field)
     }
-    if event.field.hasPrefix(element) { return event.field }
+    if isNumbered(event.field) { return event.field }
     if !event.field.isEmpty { return ZombieMember.withoutModule(type) + "." + event.field }
     return names.implementation(of: event).map { ZombieMember.method($0) }
   }
@@ -62,7 +62,7 @@ struct ZombieBuilder {
   /// Of the kind, the type, the member, and the functions of the program that used and freed the object.
   private static func signature(_ zombie: Zombie) -> String {
     var hash = StableHash("zombie")
-    let member = zombie.member.flatMap { $0.hasPrefix(element) ? nil : $0 }
+    let member = zombie.member.flatMap { isNumbered($0) ? nil : $0 }
     for text in [zombie.kind, zombie.type, member ?? "", zombie.operation ?? ""] { hash.mix(StableHash(text)) }
     for frame in [zombie.access.site, zombie.deallocation.firstReleasingFrame] {
       hash.mix(StableHash(frame.map { FunctionName.withoutThunks($0.symbol) } ?? ""))

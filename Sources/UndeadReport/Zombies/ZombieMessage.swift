@@ -84,8 +84,10 @@ struct ZombieMessage {
       let operation = event.flags & 1 != 0 ? "write to" : "read of"
       return "\(operation) \(member ?? event.fieldOffset.map { "the word at offset \($0)" } ?? "a field") of \(object)"
     case "overflow":
-      let offset = event.fieldOffset.map { " at offset \($0)" } ?? ""
-      return "\(event.flags & 1 != 0 ? "write" : "read")\(offset), behind the end of "
+      // The number that means no field elsewhere is that of the byte in front.
+      let offset = event.fieldOffset.map { Int32(bitPattern: $0) } ?? -1
+      return "\(event.flags & 1 != 0 ? "write" : "read") at offset \(offset), "
+        + "\(offset < 0 ? "in front of" : "behind the end of") "
         + (age == nil ? "\(type) \(address)" : object)
     case "unowned":
       let field = event.field.isEmpty ? "" : member.map { "\($0) " } ?? ""

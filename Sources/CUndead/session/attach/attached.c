@@ -76,21 +76,22 @@ static int refuse(undead_record_request *request, const char *why) {
 }
 
 // A fault of the sample must come to its handler, whatever the program does to its signals from now on, and calls of the system
-// are uses.
+// are uses; an object that escapes from its deinit is seen where it ends.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"   // sigset
-static void attach_signals(void) {
+static bool attach_others(void) {
   const undead_replacement functions[] = {
       {"sigaction", (uintptr_t)sigaction},     {"signal", (uintptr_t)signal}, {"pthread_sigmask", (uintptr_t)pthread_sigmask},
       {"sigprocmask", (uintptr_t)sigprocmask}, {"sigset", (uintptr_t)sigset}, {"sysv_signal", (uintptr_t)sysv_signal},
       {"__sysv_signal", (uintptr_t)__sysv_signal},
   };
-  static bool attached;
-  if (attached) return;
-  attached = true;
+  static bool tried, attached;
+  if (tried) return attached;
+  tried = true;
   undead_next_find_all();
-  undead_attach_others(functions, sizeof functions / sizeof *functions);
-  undead_buffer_attach();
+  attached = undead_attach_others(functions, sizeof functions / sizeof *functions) && undead_buffer_attach() &&
+             undead_zombies_attach();
+  return attached;
 }
 #pragma GCC diagnostic pop
 
@@ -113,7 +114,7 @@ static int begin(undead_record_request *request) {
   if (why) return refuse(request, why);
   if (!registered) registered = __register_atfork(before_fork, after_fork_in_parent, after_fork_in_child, NULL) == 0;
   if (request->depth > 0 && request->depth <= UNDEAD_DEPTH_LIMIT) undead_backtrace_depth = request->depth;
-  if (request->zombie_rate) attach_signals();
+  if (request->zombie_rate && !attach_others()) return refuse(request, "functions that the sample needs were not found");
   if (records) {
     undead_recording_since = undead_wall_time();
     undead_record_start(mode_for(request));

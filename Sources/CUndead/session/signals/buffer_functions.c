@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #ifdef UNDEAD_SANITIZER
-void undead_buffer_attach(void) {}
+bool undead_buffer_attach(void) { return true; }
 #else
 
 typedef enum { KERNEL_READS, KERNEL_WRITES } use_of_buffer;
@@ -67,11 +67,11 @@ static bool uses_message(const struct msghdr *message, use_of_buffer use, const 
   return uses_messages((const struct mmsghdr *)message, 1, use, frame);
 }
 
-void undead_buffer_attach(void) {
+bool undead_buffer_attach(void) {
 #define REPLACE(name) {#name, (uintptr_t)name},
   const undead_replacement functions[] = {UNDEAD_INTERPOSED_FOR_BUFFERS(REPLACE)};
   undead_next_find_all();
-  undead_attach_others(functions, sizeof functions / sizeof *functions);
+  return undead_attach_others(functions, sizeof functions / sizeof *functions);
 }
 
 #define CALL(name, uses, ...)                                                                   \

@@ -24,7 +24,7 @@ const undead_signal_manager *undead_signal_manager_now(void);   // NULL: nothing
 // Calls of the system that are given memory of the program.
 
 // In a process that runs already.
-void undead_buffer_attach(void);
+bool undead_buffer_attach(void);
 
 // Ending the process by a signal, as if the instrument had not caught it.
 

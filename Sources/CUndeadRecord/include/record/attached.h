@@ -13,14 +13,16 @@ bool undead_hooks_are_passed_by(void);
 // Why the hooks cannot be put in, in one sentence that is valid until the next call, or NULL.
 const char *undead_attach_obstacle(void);
 
-// A function of libc's, and what is called in its place.
+// A function, and what is called in its place.
 typedef struct {
   const char *name;
   uintptr_t replacement;
+  uintptr_t function;   // 0: libc's of that name
 } undead_replacement;
 
-// Calls of these are sent to their replacements, too, when the hooks are attached next. At most 24 in all.
-void undead_attach_others(const undead_replacement *others, size_t count);
+// Calls of these are sent to their replacements, too, when the hooks are attached next. False, and none of them is, if there would
+// be more than 32 in all.
+bool undead_attach_others(const undead_replacement *others, size_t count);
 
 // Sends the calls of all images to the hooks, or back to the allocator; returns how many pointers were changed.
 size_t undead_attach_hooks(void);

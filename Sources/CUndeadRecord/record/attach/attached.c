@@ -22,7 +22,7 @@ static const char *const names[] = {
     "malloc",        "free",   "calloc",  "realloc", "reallocarray", "memalign", "aligned_alloc",
     "posix_memalign", "valloc", "pvalloc", "dlopen",  "dlsym",
 };
-enum { IMPORTS = sizeof names / sizeof *names, ALLOCATOR = IMPORTS - 2, MOST_OTHERS = 24 };
+enum { IMPORTS = sizeof names / sizeof *names, ALLOCATOR = IMPORTS - 2, MOST_OTHERS = 32 };
 
 static undead_import imports[IMPORTS + MOST_OTHERS];
 static size_t import_count = IMPORTS;
@@ -126,12 +126,14 @@ static size_t change(bool back, bool only_new) {
   return wanted.changed;
 }
 
-void undead_attach_others(const undead_replacement *others, size_t count) {
+bool undead_attach_others(const undead_replacement *others, size_t count) {
   void *libc = undead_open_library("libc.so.6", RTLD_NOW | RTLD_NOLOAD);
-  for (size_t i = 0; libc && i < count && import_count < IMPORTS + MOST_OTHERS; i++) {
-    void *function = undead_symbol(libc, others[i].name);
-    if (function) imports[import_count++] = (undead_import){others[i].name, (uintptr_t)function, others[i].replacement};
+  if (!libc || count > IMPORTS + MOST_OTHERS - import_count) return false;
+  for (size_t i = 0; i < count; i++) {
+    uintptr_t function = others[i].function ? others[i].function : (uintptr_t)undead_symbol(libc, others[i].name);
+    if (function) imports[import_count++] = (undead_import){others[i].name, function, others[i].replacement};
   }
+  return true;
 }
 
 size_t undead_attach_hooks(void) {

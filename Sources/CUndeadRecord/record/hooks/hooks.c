@@ -376,7 +376,9 @@ static __attribute__((noinline)) void *resize_chosen(void *old, size_t size) {
   void *block = size ? malloc(size) : NULL;
   if (!block && size) return NULL;
   // As in a mapping of its own, the word behind it is not its own; unlike there, its size is one of whole words.
-  size_t kept = (((const size_t *)old)[-1] & ~(sizeof(size_t) - 1)) - CHUNK_HEADER;
+  undead_hook_enter();
+  size_t kept = (((volatile const size_t *)old)[-1] & ~(sizeof(size_t) - 1)) - CHUNK_HEADER;
+  undead_hook_leave();
   if (block) __builtin_memcpy(block, old, kept < size ? kept : size);
   free(old);
   return block;

@@ -14,6 +14,9 @@ bool undead_zombies_have_pool(void);
 // Calls `see` for each block of the sample that lives, with what glibc has in its place (0: nothing). In a copy of a process: its
 // registry does not know the first, and its allocator says that the second is used.
 void undead_zombies_each_sampled(void (*see)(uintptr_t block, uintptr_t twin));
+// In a process whose images call the runtime's functions: they come to ours where the sample needs that, when the hooks are
+// attached. True also without such images.
+bool undead_zombies_attach(void);
 // Begins the log, so that it is there also when nothing is ever found.
 void undead_zombie_log_begin(void);
 

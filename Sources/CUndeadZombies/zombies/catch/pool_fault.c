@@ -77,12 +77,28 @@ static undead_zombie_kind kind_of_watching(undead_zombie_use *use) {
   return undead_zombie_kind_of_function(function);
 }
 
+// free() and realloc() look at the block themselves: their caller uses it.
+static undead_zombie_kind release_in_hook(undead_zombie_use *use) {
+  const uintptr_t *frame = (const uintptr_t *)undead_thread.in_hook;
+  use->pc = frame[1];
+  use->sp = (uintptr_t)(frame + 2);
+  use->bp = frame[0];
+  return UNDEAD_ZOMBIE_RELEASE;
+}
+
+// The header of a block lies in front of it.
+static bool asks_for_size(const undead_fenced_slot *slot, uintptr_t address, uintptr_t pc) {
+  Dl_info info;
+  if (address != slot->block - sizeof(uintptr_t)) return false;
+  if (undead_thread.in_hook) return true;
+  return undead_find_address((const void *)(pc - 1), &info) && info.dli_sname && !strcmp(info.dli_sname, "malloc_usable_size");
+}
+
 static undead_zombie_kind kind_of_touch(undead_zombie_use *use, bool is_fence) {
   undead_zombie_kind watching = kind_of_watching(use);
   if (is_fence) return UNDEAD_ZOMBIE_OVERFLOW;
   if (use->class && use->class->is_context) return UNDEAD_ZOMBIE_CLOSURE;
-  // free() and realloc() look at the block themselves.
-  if (undead_thread.in_hook) return UNDEAD_ZOMBIE_RELEASE;
+  if (undead_thread.in_hook) return release_in_hook(use);
   if (watching) return watching;
   if (!use->class) return UNDEAD_ZOMBIE_FIELD;
   Dl_info info;
@@ -164,7 +180,7 @@ static bool is_older(const undead_zombie_use *use, const undead_fenced_slot *slo
 static void report_fenced(uintptr_t address, const undead_fenced_access *access, const undead_fenced_slot *slot, bool is_fence) {
   undead_dead dead = {
       .object = slot->block,
-      .class = slot->isa ? undead_zombie_class_of(slot->isa) : NULL,
+      .class = slot->error ? slot->error : slot->isa ? undead_zombie_class_of(slot->isa) : NULL,
       .size = slot->size,
       .death = slot->death,
       .allocation = undead_chosen_keep(&slot->allocation),
@@ -203,6 +219,7 @@ static undead_fenced_answer fenced_used(uintptr_t address, const undead_fenced_a
   bool is_fence, is_open;
   // Another thread has opened the page since, or it is no block's.
   if (!undead_fenced_touched(address, &slot, &is_fence, &is_open)) return is_open ? UNDEAD_FENCED_IS_OPEN : UNDEAD_FENCED_ENDS;
+  if (is_open && is_fence && access->code && asks_for_size(&slot, address, access->place.pc)) return UNDEAD_FENCED_GOES_ON;
   if (undead_zombies.active) report_fenced(address, access, &slot, is_fence);
   if (is_open && (!undead_zombies.active || undead_zombies.policy != UNDEAD_ZOMBIE_TRAP)) return UNDEAD_FENCED_GOES_ON;
   if (!undead_zombies.active) return UNDEAD_FENCED_ENDS;

@@ -54,6 +54,14 @@ bool undead_metadata_is_class(uintptr_t isa) {
   return (u32_at(descriptor) & ABI_CONTEXT_KIND_MASK) == ABI_CONTEXT_CLASS && undead_pages_are_readable(isa - prefix, size);
 }
 
+bool undead_metadata_is_readable(uintptr_t type) {
+  return is_address(type) && !(type & 7) && undead_pages_are_readable(type - sizeof type, 2 * sizeof type);
+}
+
+bool undead_metadata_is_error(uintptr_t isa) {
+  return undead_metadata_is_readable(isa) && word_at(isa) == ABI_KIND_ERROR_OBJECT;
+}
+
 bool undead_metadata_is_context(uintptr_t isa) {
   if (!is_address(isa) || (isa & 7)) return false;
   if (!undead_pages_are_readable(isa - MAX_PREFIX_BYTES, MAX_PREFIX_BYTES + ABI_CONTEXT_CAPTURES + 8)) return false;
@@ -201,10 +209,20 @@ const char *undead_metadata_field(uintptr_t isa, uint32_t offset) {
   return name ? name : "";
 }
 
-bool undead_metadata_element(uintptr_t isa, uint32_t offset, uint64_t *element) {
+static bool is_of_library(uintptr_t isa, const char *class) {
   const char *module, *name;
   undead_metadata_names(isa, &module, &name);
-  if (strcmp(module, "Swift") != 0 || strcmp(name, "_ContiguousArrayStorage") != 0) return false;
+  return !strcmp(module, "Swift") && !strcmp(name, class);
+}
+
+bool undead_metadata_byte(uintptr_t isa, uint32_t offset, uint64_t *byte) {
+  if (offset < ABI_STRING_CODE_UNITS || !is_of_library(isa, "__StringStorage")) return false;
+  *byte = offset - ABI_STRING_CODE_UNITS;
+  return true;
+}
+
+bool undead_metadata_element(uintptr_t isa, uint32_t offset, uint64_t *element) {
+  if (!is_of_library(isa, "_ContiguousArrayStorage")) return false;
   uintptr_t descriptor = word_at(isa + ABI_CLASS_DESCRIPTOR);
   uint64_t argument = (uint64_t)u32_at(descriptor + ABI_CLASS_DESCRIPTOR_POSITIVE) - u32_at(descriptor + ABI_CLASS_DESCRIPTOR_MEMBERS);
   if ((argument + 1) * 8 > u32_at(isa + ABI_CLASS_SIZE)) return false;

@@ -9,6 +9,10 @@
 
 // True if `isa` can be read and looks like the metadata of a class.
 bool undead_metadata_is_class(uintptr_t isa);
+// True if it is that of boxes of errors.
+bool undead_metadata_is_error(uintptr_t isa);
+// True if what all types have can be read of it.
+bool undead_metadata_is_readable(uintptr_t type);
 // True if it looks like that of a closure's context or of the box of a variable.
 bool undead_metadata_is_context(uintptr_t isa);
 
@@ -25,6 +29,8 @@ uint32_t undead_metadata_misread(void);
 const char *undead_metadata_field(uintptr_t isa, uint32_t offset);
 // The number of the element that lies there in the storage of an array. False for anything else.
 bool undead_metadata_element(uintptr_t isa, uint32_t offset, uint64_t *element);
+// The number of the byte of a string that lies there in its storage. False for anything else.
+bool undead_metadata_byte(uintptr_t isa, uint32_t offset, uint64_t *byte);
 // Whether an `unowned` stored property begins there.
 bool undead_metadata_is_unowned(uintptr_t isa, uint32_t offset);
 

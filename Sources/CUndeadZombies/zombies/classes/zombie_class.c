@@ -179,30 +179,51 @@ static undead_zombie_class *make(uintptr_t isa) {
   return class;
 }
 
+static undead_zombie_class *make_error(uintptr_t type) {
+  if (!undead_metadata_is_readable(type)) return NULL;
+  undead_zombie_class *class = keep(sizeof *class);
+  if (!class) return NULL;
+  class->original = type;
+  class->is_error = true;
+  class->name = name_of(type);
+  return class;
+}
+
 // The runtime needs more stack to name a type than a thread may have that lets an object go.
 typedef struct {
-  uintptr_t isa;
+  undead_zombie_class *(*make)(uintptr_t type);
+  uintptr_t type;
   undead_zombie_class *class;
 } class_request;
 
 static void make_requested(void *context) {
   class_request *request = context;
-  request->class = make(request->isa);
+  request->class = request->make(request->type);
 }
 
-undead_zombie_class *undead_zombie_class_find(uintptr_t isa) {
-  if (isa < 4096 || isa >> UNDEAD_ADDRESS_BITS || undead_is_zombie_isa(isa) || !undead_lock_take_in_hook(&lock)) return NULL;
+static undead_zombie_class *find_class(uintptr_t key, class_request request) {
+  if (!undead_lock_take_in_hook(&lock)) return NULL;
   uintptr_t known = 0;
   undead_thread.ignored++;   // naming allocates
-  if (!undead_word_map_get(&classes, isa, &known)) {
-    class_request request = {isa, NULL};
+  if (!undead_word_map_get(&classes, key, &known)) {
     undead_run_with_room(make_requested, &request);
     known = (uintptr_t)request.class;
-    undead_word_map_set(&classes, isa, known);
+    undead_word_map_set(&classes, key, known);
   }
   undead_thread.ignored--;
   undead_lock_release_in_hook(&lock);
-  undead_zombie_class *class = (undead_zombie_class *)known;
+  return (undead_zombie_class *)known;
+}
+
+// A class may be an error as well.
+const undead_zombie_class *undead_zombie_class_of_error(uintptr_t type) {
+  enum { IN_BOX = 1 };
+  return find_class(type | IN_BOX, (class_request){.make = make_error, .type = type});
+}
+
+undead_zombie_class *undead_zombie_class_find(uintptr_t isa) {
+  if (isa < 4096 || isa >> UNDEAD_ADDRESS_BITS || undead_is_zombie_isa(isa)) return NULL;
+  undead_zombie_class *class = find_class(isa, (class_request){.make = make, .type = isa});
   uint32_t place = (uint32_t)(isa >> 3 ^ isa >> 15) & (UNDEAD_CLASS_CACHE - 1);
   if (class) __atomic_store_n(&undead_class_cache[place], class, __ATOMIC_RELEASE);
   return class;

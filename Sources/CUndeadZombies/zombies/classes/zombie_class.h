@@ -35,6 +35,7 @@ typedef struct undead_zombie_class {
   uintptr_t zombie;              // isa of the dead; 0: none could be made
   const char *name;
   bool is_context;               // of a closure, or box of a variable
+  bool is_error;                 // box of an error: all boxes have one class, and `original` is the type of what is in it
   bool keep;                     // goes to the quarantine
   bool guard;                    // gets pages of its own
   bool is_storage;               // of arrays, strings, hash tables and buffers: a class of the standard library
@@ -60,6 +61,9 @@ static inline __attribute__((always_inline)) undead_zombie_class *undead_zombie_
   if (__builtin_expect(known && known->original == isa, 1)) return known;
   return undead_zombie_class_find(isa);
 }
+
+// What is known of the error of this type in a box.
+const undead_zombie_class *undead_zombie_class_of_error(uintptr_t type);
 
 // The type that a zombie's isa stands for. Async-signal-safe.
 const undead_zombie_class *undead_zombie_class_of_isa(uintptr_t zombie);

@@ -62,6 +62,11 @@ bool undead_swift_functions_find(void) {
   return true;
 }
 
+uintptr_t undead_swift_function_to_call(undead_swift_function function, const char **name) {
+  *name = names[function];
+  return resolve(function) ? (uintptr_t)undead_swift_entries[function] : 0;
+}
+
 static int change_imports(struct dl_phdr_info *image, size_t size, void *back) {
   (void)size;
   undead_imports_change(image, imports, import_count, back != NULL);

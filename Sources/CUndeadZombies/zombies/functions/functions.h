@@ -56,6 +56,9 @@ bool undead_swift_functions_find(void);
 // The images that are loaded now call the runtime's functions, or those that watch, without a jump of ours, until others watch.
 void undead_swift_functions_step_aside(void);
 
+// Finds a function, and returns the one of its name that images have to call to be watched; 0: it cannot be reached.
+uintptr_t undead_swift_function_to_call(undead_swift_function function, const char **name);
+
 // Lets our definitions watch for zombies, or not (NULL).
 void undead_swift_functions_watch(const undead_watching_functions *functions);
 

@@ -9,6 +9,7 @@
 #include "record/gate.h"
 #include "runtime/abi.h"
 #include "unwind/backtrace.h"
+#include "zombies/classes/metadata.h"
 #include "zombies/classes/type_lists.h"
 #include "zombies/classes/zombie_class.h"
 #include "zombies/kept/object_source.h"
@@ -111,7 +112,7 @@ static bool spend(int64_t looks) {
 static bool is_sampled_type(uintptr_t isa) {
   const undead_zombie_class *class = isa ? undead_zombie_class_of(isa) : NULL;
   if (!isa) return undead_type_list_is_empty(UNDEAD_LIST_ALLOW);
-  return class ? class->keep && (class->is_storage || !only_storage) : !only_storage;
+  return class ? class->keep && (class->is_storage || !only_storage) : !only_storage || undead_metadata_is_error(isa);
 }
 
 typedef enum { AT_RANDOM, AT_PLACE } reason;
@@ -234,12 +235,20 @@ static uintptr_t isa_of(uintptr_t block) {
   return class ? header[0] : 0;
 }
 
+// What is in the box that ends there, if it is one.
+static const undead_zombie_class *error_in(uintptr_t block) {
+  const uintptr_t *words = (const uintptr_t *)block;
+  undead_fenced_slot slot;
+  bool is_object = undead_fenced_find(block, &slot) && slot.isa && slot.isa == words[0];
+  // Most have a class that is known, which is found fast.
+  if (!is_object || undead_zombie_class_of(slot.isa) || !undead_metadata_is_error(slot.isa)) return NULL;
+  return undead_zombie_class_of_error(words[ABI_ERROR_TYPE / sizeof *words]);
+}
+
 static void *bury_chosen(uintptr_t block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {
-  undead_fenced_frames frames;
-  frames.count = 0;
-  undead_backtrace_walk(pc, sp, bp, copy_frames, &frames);
-  undead_fenced_actor killer = undead_chosen_actor();
-  return undead_fenced_bury(block, isa_of(block), &killer, &frames);
+  undead_fenced_death death = {.isa = isa_of(block), .error = error_in(block), .killer = undead_chosen_actor()};
+  undead_backtrace_walk(pc, sp, bp, copy_frames, &death.frames);
+  return undead_fenced_bury(block, &death);
 }
 
 static void *take_back(void *block, uintptr_t pc, uintptr_t sp, uintptr_t bp) {

@@ -10,6 +10,7 @@
 #include "platform/memory/page.h"
 #include "platform/processor/processor.h"
 #include "record/block_source.h"
+#include "record/mode.h"
 #include "record/registry.h"
 #include "zombies/shared/lock.h"
 #include "zombies/shared/state.h"
@@ -169,6 +170,21 @@ static bool open_slot(undead_fenced_slot *slot) {
 // Of arrays the program sees how much room they have: it is what malloc would give.
 static size_t bytes_of(size_t size, uintptr_t isa) { return isa ? undead_chunk_usable(size) : (size + 7) & ~(size_t)7; }
 
+// A scan of what is recorded reads all headers. The kernel may refuse one more mapping.
+static uintptr_t close_front(uintptr_t block, size_t room, uintptr_t isa) {
+  bool is_whole = !isa && room % UNDEAD_PAGE == 0 && undead_record_mode <= UNDEAD_RECORD_OFF;
+  return is_whole && undead_dead_pages_protect(block - UNDEAD_PAGE, block, PROT_NONE) ? block - UNDEAD_PAGE : 0;
+}
+
+static void open_front(undead_fenced_slot *slot) {
+  if (slot->front) undead_dead_pages_open(slot->front, slot->block);
+  slot->front = 0;
+}
+
+static bool is_in_front(const undead_fenced_slot *slot, uintptr_t address) {
+  return slot->front && address - slot->front < UNDEAD_PAGE;
+}
+
 static undead_fenced_slot *begin_block(slot_row *row, size_t size, size_t room, uintptr_t isa,
                                        const undead_fenced_frames *allocation) {
   undead_fenced_slot *slot = take_slot(row);
@@ -182,8 +198,12 @@ static undead_fenced_slot *begin_block(slot_row *row, size_t size, size_t room, 
     return NULL;
   }
   slot->block = slot->fence - room;
+  // As guard pages do it: to malloc_usable_size(), a chunk that is a mapping of its own.
+  ((uint64_t *)slot->block)[-1] = (bytes_of(size, isa) + CHUNK_HEADER) | CHUNK_MAPPED;
+  slot->front = close_front(slot->block, room, isa);
   slot->size = size;
   slot->isa = isa;
+  slot->error = NULL;
   slot->death = 0;
   slot->allocation = *allocation;
   slot->deallocation.count = 0;
@@ -213,8 +233,6 @@ void *undead_fenced_allocate(size_t size, size_t alignment, uintptr_t isa, const
   undead_lock_release(&lock);
   if (!block) return NULL;
   if (room < UNDEAD_PAGE) memset((void *)block, 0, room);
-  // As guard pages do it: to malloc_usable_size(), a chunk that is a mapping of its own.
-  ((uint64_t *)block)[-1] = (bytes_of(size, isa) + CHUNK_HEADER) | CHUNK_MAPPED;
   return (void *)block;
 }
 
@@ -229,20 +247,21 @@ static void *give_twin(undead_fenced_slot *slot) {
   return twin;
 }
 
-void *undead_fenced_bury(uintptr_t block, uintptr_t isa, const undead_fenced_actor *killer,
-                         const undead_fenced_frames *deallocation) {
+void *undead_fenced_bury(uintptr_t block, const undead_fenced_death *death) {
   if (!undead_lock_take(&lock)) return NULL;
   undead_fenced_slot *slot = living(block);
   void *twin = give_twin(slot);
   if (slot) {
     // What was made as an object is one as long as its class stands there, whatever its counts lead to.
-    if (!slot->isa || slot->isa != *(const uintptr_t *)block) slot->isa = isa;
+    if (!slot->isa || slot->isa != *(const uintptr_t *)block) slot->isa = death->isa;
+    slot->error = death->error;
     slot->death = undead_nanoseconds(CLOCK_MONOTONIC_COARSE);
-    slot->killer = *killer;
-    slot->deallocation = *deallocation;
+    slot->killer = death->killer;
+    slot->deallocation = death->frames;
     // A page that cannot be taken away stays: dead, and readable.
     slot->state = undead_dead_pages_protect(slot->low, slot->fence, PROT_NONE) ? UNDEAD_FENCED_DEAD : UNDEAD_FENCED_USED;
-    if (slot->state == UNDEAD_FENCED_DEAD) counters.dead_now++;
+    if (slot->state == UNDEAD_FENCED_DEAD) slot->front = 0, counters.dead_now++;
+    open_front(slot);
     if (has_many_pages(slot)) madvise((void *)slot->low, slot->fence - slot->low, MADV_FREE);
     put_slot(slot);
   }
@@ -256,6 +275,7 @@ void *undead_fenced_release(uintptr_t block) {
   void *twin = give_twin(slot);
   if (slot) {
     slot->state = UNDEAD_FENCED_USED;
+    open_front(slot);
     put_slot(slot);
   }
   undead_lock_release(&lock);
@@ -272,8 +292,8 @@ bool undead_fenced_find(uintptr_t block, undead_fenced_slot *copy) {
 
 void undead_fenced_each(void (*see)(uintptr_t block, uintptr_t twin)) {
   for (const slot_row *row = rows; row < rows + ROWS && row->low; row++)
-    for (const undead_fenced_slot *slot = row->slots; slot < row->slots + row->slot_count; slot++)
-      if (slot->state == UNDEAD_FENCED_LIVE) see(slot->block, (uintptr_t)slot->twin);
+    for (undead_fenced_slot *slot = row->slots; slot < row->slots + row->slot_count; slot++)
+      if (slot->state == UNDEAD_FENCED_LIVE) open_front(slot), see(slot->block, (uintptr_t)slot->twin);
 }
 
 // MARK: Accesses
@@ -282,6 +302,7 @@ bool undead_fenced_is_open(uintptr_t address) {
   const undead_fenced_slot *slot = slot_at(address);
   if (!slot) return false;
   if (address >= slot->fence) return slot->fence_open;
+  if (is_in_front(slot, address)) return false;
   return slot->state == UNDEAD_FENCED_LIVE || slot->state == UNDEAD_FENCED_USED;
 }
 
@@ -289,13 +310,15 @@ bool undead_fenced_touched(uintptr_t address, undead_fenced_slot *copy, bool *fe
   undead_fenced_slot *slot = slot_at(address);
   *open = false;
   if (!slot || !undead_lock_take_in_hook(&lock)) return false;
-  *fence = address >= slot->fence;
-  bool is = *fence ? !slot->fence_open && slot->state != UNDEAD_FENCED_FREE : slot->state == UNDEAD_FENCED_DEAD;
+  bool behind = address >= slot->fence, front = is_in_front(slot, address);
+  bool is = behind ? !slot->fence_open && slot->state != UNDEAD_FENCED_FREE : front || slot->state == UNDEAD_FENCED_DEAD;
+  *fence = behind || front;
   if (is) {
     *copy = *slot;
-    uintptr_t low = *fence ? slot->fence : slot->low;
+    uintptr_t low = behind ? slot->fence : front ? slot->front : slot->low;
     *open = undead_dead_pages_open(low, *fence ? low + UNDEAD_PAGE : slot->fence);
-    if (*open && *fence) slot->fence_open = true;
+    if (*open && behind) slot->fence_open = true;
+    else if (*open && front) slot->front = 0;
     else if (*open) slot->state = UNDEAD_FENCED_USED, counters.dead_now--;
   } else {
     *open = undead_fenced_is_open(address);

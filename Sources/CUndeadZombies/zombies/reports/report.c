@@ -25,7 +25,7 @@ typedef struct {
   undead_dead dead;
   const char *note;
   uint64_t now;          // CLOCK_MONOTONIC_COARSE, at the use
-  char owner_field[512];   // "App.Response.request", "element 3"
+  char owner_field[512];   // "App.Response.request", "element 3", "it has 64 bytes"
   char thread_name[UNDEAD_THREAD_NAME_BYTES], death_thread_name[UNDEAD_THREAD_NAME_BYTES];
   uintptr_t allocation[FRAMES], deallocation[FRAMES], access[FRAMES];
 } report;
@@ -91,13 +91,19 @@ static void add_owner(report *r, const undead_zombie_use *use) {
   if (length > 0 && (size_t)length < sizeof r->owner_field) r->zombie.field = r->owner_field;
 }
 
-// A field by its name, an element of an array by its number.
+// A field by its name, an element of an array and a byte of a string by its number.
 static void add_part(report *r, const undead_zombie_class *class, uint32_t offset) {
-  uint64_t element;
+  uint64_t number;
   r->zombie.field = undead_metadata_field(class->original, offset);
-  if (!undead_metadata_element(class->original, offset, &element)) return;
-  snprintf(r->owner_field, sizeof r->owner_field, "element %llu", (unsigned long long)element);
+  bool is_byte = undead_metadata_byte(class->original, offset, &number);
+  if (!is_byte && !undead_metadata_element(class->original, offset, &number)) return;
+  snprintf(r->owner_field, sizeof r->owner_field, "%s %llu", is_byte ? "byte" : "element", (unsigned long long)number);
   r->zombie.field = r->owner_field;
+}
+
+static void add_size(report *r) {
+  snprintf(r->owner_field, sizeof r->owner_field, "it has %zu bytes", r->dead.size);
+  r->note = r->owner_field;
 }
 
 static void fill_in(report *r, const undead_zombie_use *use, uint64_t count) {
@@ -126,7 +132,8 @@ static void fill_in(report *r, const undead_zombie_use *use, uint64_t count) {
     if (!use->class && r->dead.class) zombie->type = r->dead.class->name;
   }
   const undead_zombie_class *class = use->class ? use->class : r->dead.class;
-  if (class && !class->is_context && use->field_offset != UNDEAD_ZOMBIE_NO_FIELD)
+  if (use->kind == UNDEAD_ZOMBIE_OVERFLOW) add_size(r);
+  else if (class && !class->is_context && !class->is_error && use->field_offset != UNDEAD_ZOMBIE_NO_FIELD)
     add_part(r, class, use->field_offset);
   if (use->owner) add_owner(r, use);
   add_access(r, use);

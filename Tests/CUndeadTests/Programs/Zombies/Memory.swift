@@ -60,6 +60,27 @@ func useMemory(_ way: String) -> Bool {
     let memory = numbers()
     memory.deallocate()
     print(memory[-1])
+  case "in-front":
+    let page = UnsafeMutablePointer<UInt8>.allocate(capacity: 8_192)
+    page[0] = 1
+    page[-1] = 2
+    page[-2] = 3
+    page.deallocate()
+  case "pages":
+    // Who asks for the size of a block reads in front of it.
+    for round in 1...20 {
+      let page = UnsafeMutablePointer<UInt8>.allocate(capacity: 4_096 * round)
+      page.initialize(repeating: 7, count: 4_096 * round)
+      let usable = usableSize(page)
+      if round % 2 == 0 { page.deallocate() } else { precondition(realloc(page, 90_000)!.load(as: UInt8.self) == 7) }
+      precondition(usable >= 4_096 * round)
+    }
+    print(7)
+  case "error":
+    let error = refused()
+    error.release()
+    print(7)  // or the optimiser makes one release of two
+    error.release()
   case "calls": useInCalls()
   case "masked-handler":
     stale = numbers()
@@ -94,6 +115,14 @@ func useMemory(_ way: String) -> Bool {
   default: return false
   }
   return true
+}
+
+@_silgen_name("malloc_usable_size") func usableSize(_ block: UnsafeMutableRawPointer?) -> Int
+
+struct Refused: Error { var reason = "a reason that is longer than fifteen bytes" }
+@inline(never) @_optimize(none) func refused() -> Unmanaged<AnyObject> {
+  let error: any Error = Refused()
+  return .passRetained(unsafeBitCast(error, to: AnyObject.self))
 }
 
 nonisolated(unsafe) var stale = numbers()

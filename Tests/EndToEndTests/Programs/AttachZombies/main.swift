@@ -37,6 +37,42 @@ func useInCall() -> Int {
   return write(ends[1], stale.advanced(by: 24), 8)
 }
 
+/// The same with a list of buffers.
+func useInMessage() -> Int {
+  var ends: [Int32] = [0, 0]
+  socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)
+  var session: Session? = Session()
+  var buffer = iovec(iov_base: Unmanaged.passUnretained(session!).toOpaque().advanced(by: 24), iov_len: 8)
+  end(&session)
+  return withUnsafeMutablePointer(to: &buffer) { buffer in
+    var message = msghdr()
+    message.msg_iov = buffer
+    message.msg_iovlen = 1
+    return sendmsg(ends[1], &message, 0)
+  }
+}
+
+nonisolated(unsafe) var escaped: Escaping?
+/// Its deinit lets it out, for which the runtime ends the program.
+final class Escaping {
+  let number = 5
+  deinit { keep(self) }
+}
+@inline(never) @_optimize(none) func keep(_ object: Escaping) { escaped = object }
+
+@inline(never) @_optimize(none) func makeEscaping() -> Escaping { Escaping() }
+
+/// The program waits at its end for one line.
+@inline(never) @_optimize(none) func escape() {
+  signal(SIGABRT) { _ in
+    var byte: UInt8 = 0
+    _ = write(1, "done\n", 5)
+    while read(0, &byte, 1) == 1, byte != 10 {}
+    _exit(45)
+  }
+  _ = makeEscaping()
+}
+
 typealias Fork = @convention(c) () -> pid_t
 nonisolated(unsafe) let fork = unsafeBitCast(dlsym(nil, "fork"), to: Fork.self)
 
@@ -119,6 +155,10 @@ while let line = readLine() {
   case "call":
     print(useInCall())
     continue
+  case "message":
+    print(useInMessage())
+    continue
+  case "escape": escape()
   case "fork":
     print(inChild())
     continue

@@ -1,5 +1,5 @@
 // The bytes of a string are read after the string is gone: a number, which nothing but a page of its own shows.
-// EXPECT zombie kind=field type=Swift.__StringStorage operation=read allocated=make freed=drop used=show
+// EXPECT zombie kind=field type=Swift.__StringStorage member=byte operation=read allocated=make freed=drop used=show
 // EXPECT crash
 @inline(never) @_optimize(none) func done() {}
 @inline(never) @_optimize(none) func make() -> String {
