@@ -3,7 +3,8 @@ import UndeadSystem
 extension LeakDetector {
   /// Tells that a reference to an object is kept where no check can see it, so that the object is no leak meanwhile.
   ///
-  /// For a reference in bytes that went into a file or a device, or one that is stored in other bits than those of the
+  /// For a reference in bytes that went into a file or a device (under a filter of system calls, as in containers, also into
+  /// a pipe), or one that is stored in other bits than those of the
   /// address: compressed, shifted, or as the difference of two addresses. The object is not retained, and no check
   /// calls it or what it holds a leak until ``unmarkHeldOutside(_:)`` is called as many times, or the object dies.
   ///

@@ -36,8 +36,8 @@ typedef struct {
   uint64_t stack_low, stack_high;   // of the call itself: not part of the program
   char message[512];                // out: what went wrong, or a note
   // Words that the kernel holds for the program and gives back later: data of epoll (`data:` of /proc/PID/fdinfo/*), of timers
-  // (/proc/PID/timers), of signals that wait, and what waits in pipes and local sockets. Without the flag UNDEAD_REPLICA_HELD_KNOWN there may be others, and objects whose
-  // counts say that somebody unseen holds them are taken for alive.
+  // (/proc/PID/timers), of signals that wait, and what waits in pipes and local sockets. Without the flag
+  // UNDEAD_REPLICA_HELD_KNOWN there may be others, and objects whose counts say that somebody unseen holds them are taken for alive.
   uint64_t held, held_count;
   uint64_t paused;                  // nanoseconds that the program stood still
   uint64_t files;                   // where its files are, as undead_files_give wants it; 0: where it knows them to be

@@ -19,7 +19,7 @@ typedef enum {
   UNDEAD_ZOMBIE_CAST = 6,
   UNDEAD_ZOMBIE_CLOSURE = 7,   // the context of a closure, or the box of a variable, whatever was done to it
   UNDEAD_ZOMBIE_TIMER_TARGET = 8,
-  UNDEAD_ZOMBIE_OVERFLOW = 9,  // sampled: memory behind the block was used, dead or not
+  UNDEAD_ZOMBIE_OVERFLOW = 9,  // sampled: memory behind the block, or in front of it, was used, dead or not
   UNDEAD_ZOMBIE_ESCAPE = 10,   // the object's memory is given back while references remain that were taken during its deinit
 } undead_zombie_kind;
 

@@ -62,14 +62,16 @@ struct HeldByKernel {
 
   /// What a pipe has room for that nobody enlarged. The number is that of scan/roots/kernel_held.c, as what it does with the bytes.
   private static let mostUnread = 64 << 10
+  private static let mostWords = 1 << 20
 
   private mutating func addUnread(in file: pid_t) -> Bool {
     guard let process else { return true }
+    guard unread.count < Self.mostWords else { return false }
     return withUnsafeTemporaryAllocation(byteCount: Self.mostUnread, alignment: 8) { bytes in
       let (count, more) = process.unread(file, into: bytes)
-      for start in stride(from: 0, through: count - 8, by: 4) {
+      for start in stride(from: 0, through: count - 8, by: 1) {
         let word = bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)
-        if (word & 0x00FF_FFFF_FFFF_FFF8) >> 47 == 0 { unread.append(word) }
+        if word >= 4096, (word & 0x00FF_FFFF_FFFF_FFF8) >> 47 == 0 { unread.append(word) }
       }
       return !more
     }

@@ -1,7 +1,7 @@
 import UndeadReport
 
-/// Memory that nothing leads to and that is no object of the program, by the function that allocated it and by its kind. What leaked objects and
-/// tasks lead to is lost with them: `undead leaks` shows it there.
+/// Memory that nothing leads to and that is no object of the program, by the function that allocated it; messages of the runtime apart.
+/// What leaked objects and tasks lead to is lost with them: `undead leaks` shows it there.
 enum LostMemory {
   static func drafts(_ heap: LoadedHeap) -> [HeapFindingDraft] {
     let graph = heap.graph
@@ -10,7 +10,8 @@ enum LostMemory {
     let isOfLeak = blocksOfLeaks(heap)
     for block in 0..<graph.count where !heap.ownership.reached[block] && !isOfLeak(block) {
       lost &+= graph.size(block)
-      tally.add(Place(stack: graph.stack(block), group: heap.group(block)), block, bytes: graph.size(block))
+      let isMessage = heap.types.groups[heap.group(block)].name == KnownLeaks.messages
+      tally.add(Place(stack: graph.stack(block), isMessage: isMessage), block, bytes: graph.size(block))
     }
     let live = heap.file.shapes.isEmpty ? 0 : heap.dominators.retained[heap.dominators.nodes.top]
     guard lost >= leastBytes, lost >= 1 << 20 || lost >= live / 20 else { return [] }
@@ -24,7 +25,7 @@ enum LostMemory {
 
   private struct Place: Hashable {
     var stack: Snapshot.Index
-    var group: Int
+    var isMessage: Bool
   }
 
   /// Whether a block is an object or a task that nothing leads to, or one of these leads to it.

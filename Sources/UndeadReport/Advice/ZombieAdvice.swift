@@ -67,8 +67,9 @@ enum ZombieNotes {
   static func notes(on log: ZombieLog) -> [String] {
     let counters = log.counters
     var notes: [String] = []
-    let evicted = ["evictedForBytes", "evictedForCount", "evictedForAge"].map { counters[$0] }
-    let total = evicted.reduce(UInt64(0)) { $0.addingReportingOverflow($1).partialValue }
+    let causes = ["evictedForBytes", "evictedForCount", "evictedForAge"]
+    let evicted = causes.map { counters[$0] }
+    let total = sum(counters, causes)
     if total > 0 {
       let reasons = zip(evicted, ["for its bytes", "for its count", "for their age"])
         .filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }
@@ -81,7 +82,7 @@ enum ZombieNotes {
         "something still held \(objects(counters["heldWhenEvicted"], "dead object")) that had to leave the quarantine")
     }
     if log.isSampled, counters["missed"] > 0 {
-      let chosen = counters["guarded"] + counters["notGuarded"] + counters["missed"]
+      let chosen = sum(counters, ["guarded", "notGuarded", "missed"])
       notes.append(
         "of \(objects(chosen)) that the rate chose, \(counters["missed"]) were not watched: a sample keeps to what half a "
           + "million allocations in a second cost, and finds a use the more seldom the more there are")
@@ -91,7 +92,7 @@ enum ZombieNotes {
     }
     if log.isSampled, counters["notGuarded"] > 0 {
       notes.append(
-        "\(objects(counters["notGuarded"])) of \(counters["guarded"] + counters["notGuarded"]) chosen got no page, as all "
+        "\(objects(counters["notGuarded"])) of \(sum(counters, ["guarded", "notGuarded"])) chosen got no page, as all "
           + "were taken by living ones: their uses are missed; raise the number of pages with --zombie-count")
     } else if counters["notGuarded"] > 0 {
       notes.append(
@@ -107,6 +108,11 @@ enum ZombieNotes {
           + "dead objects are not seen there")
     }
     return notes
+  }
+
+  /// What a log counts need not be what happened.
+  private static func sum(_ counters: ZombieLog.Counters, _ names: [String]) -> UInt64 {
+    names.reduce(0) { $0.addingReportingOverflow(counters[$1]).partialValue }
   }
 
   private static func objects(_ count: UInt64, _ noun: String = "object") -> String {

@@ -341,7 +341,8 @@ static bool write_variable(void *context, const char *name, uintptr_t address, s
   uint64_t value = 0;
   if (form < 0 || size > sizeof value || !undead_copy_memory(address, &value, size)) return true;
   bool there = form == UNDEAD_DESCRIPTOR_OPTIONAL ? !(value >> 32 & 1) : value <= INT32_MAX;
-  if (!there || (uint32_t)value > INT32_MAX) return true;
+  // A variable that nobody used yet is 0.
+  if (!there || (uint32_t)value <= STDERR_FILENO || (uint32_t)value > INT32_MAX) return true;
   uint32_t field = undead_string_add(&writer->names->writer->tables.strings, name);
   undead_section_add(writer->names->writer, writer->section,
                      &(holder_entry){.block = UNDEAD_NO_INDEX, .descriptor = (uint32_t)value, .field = field});

@@ -196,7 +196,7 @@ static void add_unseen(undead_process_facts *facts, uint64_t blocks) {
   if (!blocks) return;
   char note[256];
   undead_text text = undead_text_in(note, sizeof note);
-  undead_text_add(&text, "not all that the kernel holds for the program is known (io_uring, asynchronous I/O, several waiting "
+  undead_text_add(&text, "not all that the kernel holds for the program is known (io_uring, asynchronous I/O, waiting "
                          "datagrams, more than 512 waiting signals, or a core file): ");
   undead_text_number(&text, blocks);
   undead_text_add(&text, blocks == 1 ? " block that nothing in memory holds is taken for alive"

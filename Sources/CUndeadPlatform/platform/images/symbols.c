@@ -5,6 +5,7 @@
 #include "platform/memory/memory.h"
 #include "platform/images/modules.h"
 #include "platform/memory/own_data.h"
+#include "platform/memory/page.h"
 #include "platform/maps/segments.h"
 #include <elf.h>
 #include <endian.h>

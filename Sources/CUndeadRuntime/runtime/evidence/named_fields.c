@@ -1,5 +1,5 @@
-// What only the names of fields and of types tell: which numbers are those of open files, and where a ByteBuffer of NIO has the range that it
-// shows of its storage. A field of another name or size is none, so what a library changes is not reported any more, and never wrong.
+// What only the names of fields and of types tell: which numbers are those of open files, and where a ByteBuffer of NIO has the range
+// that it shows of its storage. A field of another name or size is none, so what a library changes is not reported any more, and never wrong.
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/evidence/evidence.h"
@@ -20,9 +20,10 @@ static bool ends_with(const char *name, size_t length, const char *end) {
 
 // "fd", "epfd", "socketFD", "listen_fd", "fileDescriptor"; of an int also "socket".
 bool undead_names_descriptor(const char *name, size_t length, bool is_int) {
-  static const char *const ends[] = {"fd", "FD", "Fd", "escriptor"};
+  static const char *const ends[] = {"fd", "FD", "Fd", "ileDescriptor", "escriptor"};
   static const char *const whole[] = {"socket", "_socket", "sock", "handle", "_handle", "socketHandle"};
-  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
+  // A number that C would not call an int may describe anything else.
+  for (size_t i = 0; i < sizeof ends / sizeof *ends - !is_int; i++)
     if (ends_with(name, length, ends[i])) return true;
   for (size_t i = 0; is_int && i < sizeof whole / sizeof *whole; i++)
     if (length == strlen(whole[i]) && !memcmp(name, whole[i], length)) return true;

@@ -155,8 +155,8 @@ static void add_unread(word_list *words, long descriptor) {
   bool more;
   size_t size = undead_unread_bytes(descriptor, words->unread, UNREAD_BYTES, &more);
   words->unseen |= more;
-  // Records of a protocol have their own alignment.
-  for (size_t at = 0; at + sizeof(uintptr_t) <= size; at += 4) {
+  // A record lies anywhere in a stream.
+  for (size_t at = 0; at + sizeof(uintptr_t) <= size; at++) {
     uintptr_t word;
     memcpy(&word, words->unread + at, sizeof word);
     if ((word & UNDEAD_REFERENCE_BITS) >> UNDEAD_ADDRESS_BITS == 0) add(words, word);
@@ -236,7 +236,8 @@ undead_interval undead_kernel_held_words(undead_copies *copies, const undead_wor
   word_list words = {.list = (uintptr_t *)undead_copies_room(copies, MOST_WORDS * sizeof(uintptr_t)),
                      .process = world->process};
   words.unread = (char *)undead_copies_room(copies, UNREAD_BYTES);
-  if (!words.list || !words.unread) return (undead_interval){0, 0};
+  *unseen = !words.list || !words.unread;
+  if (*unseen) return (undead_interval){0, 0};
   if (undead_given()) return given_words(&words, unseen);
   uint32_t none = words.count;
   if (!undead_descriptors_ask(add_from_copies, &words)) {

@@ -9,6 +9,7 @@
 #include "platform/memory/thread_state.h"
 #include "platform/processor/words.h"
 #include "platform/system/read_text.h"
+#include "record/abandoned.h"
 #include "runtime/abi.h"
 #include "unwind/backtrace.h"
 #include "unwind/pc_table.h"
@@ -77,6 +78,9 @@ static undead_zombie_kind kind_of_watching(undead_zombie_use *use) {
   return undead_zombie_kind_of_function(function);
 }
 
+// A hook that was left by a jump, and whose frame may be gone, is none.
+static bool is_in_hook(undead_frame at) { return undead_hook_is_under_way(&undead_thread, at); }
+
 // free() and realloc() look at the block themselves: their caller uses it.
 static undead_zombie_kind release_in_hook(undead_zombie_use *use) {
   const uintptr_t *frame = (const uintptr_t *)undead_thread.in_hook;
@@ -87,18 +91,18 @@ static undead_zombie_kind release_in_hook(undead_zombie_use *use) {
 }
 
 // The header of a block lies in front of it.
-static bool asks_for_size(const undead_fenced_slot *slot, uintptr_t address, uintptr_t pc) {
+static bool asks_for_size(const undead_fenced_slot *slot, uintptr_t address, undead_frame at) {
   Dl_info info;
   if (address != slot->block - sizeof(uintptr_t)) return false;
-  if (undead_thread.in_hook) return true;
-  return undead_find_address((const void *)(pc - 1), &info) && info.dli_sname && !strcmp(info.dli_sname, "malloc_usable_size");
+  if (is_in_hook(at)) return true;
+  return undead_find_address((const void *)(at.pc - 1), &info) && info.dli_sname && !strcmp(info.dli_sname, "malloc_usable_size");
 }
 
 static undead_zombie_kind kind_of_touch(undead_zombie_use *use, bool is_fence) {
   undead_zombie_kind watching = kind_of_watching(use);
   if (is_fence) return UNDEAD_ZOMBIE_OVERFLOW;
   if (use->class && use->class->is_context) return UNDEAD_ZOMBIE_CLOSURE;
-  if (undead_thread.in_hook) return release_in_hook(use);
+  if (is_in_hook((undead_frame){use->pc, use->sp, use->bp})) return release_in_hook(use);
   if (watching) return watching;
   if (!use->class) return UNDEAD_ZOMBIE_FIELD;
   Dl_info info;
@@ -219,7 +223,7 @@ static undead_fenced_answer fenced_used(uintptr_t address, const undead_fenced_a
   bool is_fence, is_open;
   // Another thread has opened the page since, or it is no block's.
   if (!undead_fenced_touched(address, &slot, &is_fence, &is_open)) return is_open ? UNDEAD_FENCED_IS_OPEN : UNDEAD_FENCED_ENDS;
-  if (is_open && is_fence && access->code && asks_for_size(&slot, address, access->place.pc)) return UNDEAD_FENCED_GOES_ON;
+  if (is_open && is_fence && access->code && asks_for_size(&slot, address, access->place)) return UNDEAD_FENCED_GOES_ON;
   if (undead_zombies.active) report_fenced(address, access, &slot, is_fence);
   if (is_open && (!undead_zombies.active || undead_zombies.policy != UNDEAD_ZOMBIE_TRAP)) return UNDEAD_FENCED_GOES_ON;
   if (!undead_zombies.active) return UNDEAD_FENCED_ENDS;
