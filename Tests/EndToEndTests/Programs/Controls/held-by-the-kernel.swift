@@ -119,11 +119,8 @@ func isFiltered() -> Bool {
 
 switch CommandLine.arguments[1] {
 // Under a filter of system calls nobody looks.
-case "unread",
-  "datagrams" where isFiltered():
-  print("filtered")
 case "unread":
-  sendAll()
+  if !isFiltered() { sendAll() }
   print("sent")
 case "datagrams":
   sendDatagrams()
