@@ -75,6 +75,9 @@ private struct PathSearch {
   /// By shape: a task that waits.
   private var isWaiting: [Bool]
   private var withHandles: [UInt32] = []
+  /// False until all is found that what owns leads to. Counts may say that a waiting frame owns what a block of libdispatch captured.
+  private var allowsBorrowed = false
+  private var withBorrowed: [UInt32] = []
   /// By place: a counted reference, as those of handles are.
   private let isHandle: [Bool]
   /// Blocks that have references of a worth that is not yet looked at.
@@ -115,6 +118,9 @@ private struct PathSearch {
       // A handle resumes no task, and a task that waits not itself: what else leads to it comes first.
       allowsHandles = true
       for block in withHandles { waiting[worth[Int(block)], default: []].append(block) }
+      search(from: roots, rows)
+      allowsBorrowed = true
+      for block in withBorrowed { waiting[worth[Int(block)], default: []].append(block) }
       search(from: roots, rows)
       start(from: roots.filter { $0.worth == nil }.map(\.number), rows)
       spread()
@@ -172,8 +178,12 @@ private struct PathSearch {
     var next: PathWorth?
     for number in heap.graph.edges(of: block) {
       let target = Int(heap.graph.targets[number])
-      guard holder[target] == HeapPaths.none, owns(number, target) else { continue }
+      guard holder[target] == HeapPaths.none else { continue }
       let place = Int(heap.graph.places[number])
+      guard owns(number, target) || (allowsBorrowed && mayBorrow(number, target)) else {
+        if resumption, !allowsBorrowed, mayBorrow(number, target) { withBorrowed.append(UInt32(block)) }
+        continue
+      }
       if !allowsHandles, isHandle[place], waits(target) {
         withHandles.append(UInt32(block))
         continue
@@ -200,6 +210,12 @@ private struct PathSearch {
     heap.ownership.owns[number]
       || (resumption && heap.ownership.reached[target] && heap.types.groups[heap.group(target)].kind == .task
         && heap.graph.place(number).strength != HeapFile.Strength.none)
+  }
+
+  private func mayBorrow(_ number: Int, _ target: Int) -> Bool {
+    let place = heap.graph.place(number)
+    return heap.ownership.reached[target] && place.strength != HeapFile.Strength.none
+      && toObjects[Int(heap.graph.places[number])] != .frames
   }
 
   private func owns(rootEdge number: Int, _ edge: HeapGraph.RootEdge) -> Bool {
