@@ -69,6 +69,25 @@ import UndeadReport
     #expect(report.summary.neverResumed == (isHeld ? 0 : 1))
   }
 
+  /// Optimised code leaves the address of a closure in the frame that waits, and counts give it to that.
+  @Test func whatABlockCapturedResumesItAlsoBesideAFrame() throws {
+    var sample = Sample()
+    let task = sample.task(.continuation)
+    let frames = sample.heap.object(NodeNames.asyncFrames, size: 1024, kind: .other, isOfProgram: false)
+    let context = sample.heap.object("closure context", kind: .context, strong: 1)
+    let block = sample.heap.object(NodeNames.closureOfC, kind: .other, isOfProgram: false)
+    sample.heap.link(task, "async frame", frames, strength: HeapFile.Strength.perhaps)
+    sample.heap.link(frames, "async frame", context, strength: HeapFile.Strength.perhaps)
+    sample.heap.link(block, "+40", context, strength: HeapFile.Strength.raw)
+    sample.heap.link(context, "captured", task, strength: HeapFile.Strength.raw)
+    sample.heap.global("timers", holds: block)
+    let stack = sample.heap.stack([.app("App.wait()")])
+    let graph = try sample.heap.file().graph()
+    sample.heap.waits = [withExtendedLifetime(graph) { .init(shape: graph.shapes[task], stack: stack) }]
+    let report = TaskReport(try LoadedHeap(sample.heap.file()), symbolizer: nil)
+    #expect(report.groups.map { $0.resumedBy?.first?.root?.name } == ["timers"])
+  }
+
   /// Where the runtime keeps what it makes of types, only words that are left over name objects.
   @Test func notByACacheOfTheRuntime() throws {
     for (name, answer) in [("$sSayxGSlsMcMK", TaskProgress.Answer.never), ("$s3App5cacheMn", .yes)] {
