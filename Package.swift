@@ -102,7 +102,7 @@ let package = Package(
     .target(name: "UndeadHeapFile", dependencies: ["UndeadReport", "UndeadSystem"]),
     // What walks a heap.
     .target(name: "UndeadHeap", dependencies: ["UndeadHeapFile", "UndeadReport", "UndeadSystem"]),
-    // What is told of a heap, of two, and of many censuses: nothing here looks at each block.
+    // Reports on a heap, on two, and on many censuses: nothing here looks at each block.
     .target(
       name: "UndeadHeapReport",
       dependencies: ["UndeadFormats", "UndeadHeap", "UndeadHeapFile", "UndeadReport", "UndeadSystem"]),

@@ -49,7 +49,7 @@ import UndeadReport
     #expect(try sample.answers() == [.yes])
   }
 
-  /// What can resume a task is told before its handles, whatever the way is worth, and these before itself: that is nobody.
+  /// The report names what can resume a task before its handles, whatever the way is worth, and these before itself: that is nobody.
   @Test(arguments: [(true, "App.context"), (false, "App.owner"), (false, nil)] as [(Bool, String?)])
   func whoCanResumeIt(_ isHeld: Bool, _ root: String?) throws {
     var sample = Sample()

@@ -176,12 +176,13 @@ private struct PathSearch {
 
   private mutating func spread(from block: Int) {
     var next: PathWorth?
+    var borrows = false
     for number in heap.graph.edges(of: block) {
       let target = Int(heap.graph.targets[number])
       guard holder[target] == HeapPaths.none else { continue }
       let place = Int(heap.graph.places[number])
       guard owns(number, target) || (allowsBorrowed && mayBorrow(number, target)) else {
-        if resumption, !allowsBorrowed, mayBorrow(number, target) { withBorrowed.append(UInt32(block)) }
+        if resumption, !allowsBorrowed, !borrows { borrows = mayBorrow(number, target) }
         continue
       }
       if !allowsHandles, isHandle[place], waits(target) {
@@ -196,6 +197,7 @@ private struct PathSearch {
       }
     }
     if let next { waiting[next, default: []].append(UInt32(block)) }
+    if borrows { withBorrowed.append(UInt32(block)) }
   }
 
   private func waits(_ block: Int) -> Bool { isWaiting[Int(heap.graph.shapes[block])] }

@@ -1,6 +1,6 @@
 import UndeadReport
 
-/// What is told of selected blocks together: all that walks them.
+/// Facts about selected blocks together: all that walks them.
 extension HeapSelection {
   /// Of all blocks together.
   package var bytes: UInt64 { blocks.reduce(0) { $0 &+ heap.graph.size($1) } }
