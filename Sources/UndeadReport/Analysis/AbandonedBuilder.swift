@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// Turns the watched objects of a snapshot that something still reaches into groups with retain paths and advice.
 final class AbandonedBuilder {
   private let snapshot: Snapshot
@@ -154,7 +156,7 @@ final class AbandonedBuilder {
     total.bytes.addSaturating(size)
     group.alsoLeaked.removeAll { $0.type == type }
     group.alsoLeaked.append(total)
-    group.alsoLeaked.sort(by: TypeCount.mostBytesFirst)
+    group.alsoLeaked = group.alsoLeaked.ordered(by: TypeCount.mostBytesFirst)
     return group
   }
 }

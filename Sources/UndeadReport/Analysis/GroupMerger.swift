@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// Brings the groups of several processes together and puts the worst first.
 package struct GroupMerger {
   private var leakGroups: [String: Leak] = [:]
@@ -37,16 +39,16 @@ package struct GroupMerger {
     for zombie in zombies { merge(zombie) }
   }
 
-  package var leaks: [Leak] { leakGroups.values.sorted(by: Self.worstFirst) }
-  package var knownLeaks: [Leak] { knownGroups.values.sorted(by: Self.worstFirst) }
+  package var leaks: [Leak] { leakGroups.values.ordered(by: Self.worstFirst) }
+  package var knownLeaks: [Leak] { knownGroups.values.ordered(by: Self.worstFirst) }
   package var suspects: [Suspect] {
-    suspectGroups.values.sorted { a, b in
+    suspectGroups.values.ordered { a, b in
       (b.count, b.totalBytes, a.objects.first?.type ?? "", a.signature)
         < (a.count, a.totalBytes, b.objects.first?.type ?? "", b.signature)
     }
   }
 
-  package var keptAlone: [KeptAlone] { aloneGroups.values.sorted(by: KeptAlone.mostFirst) }
+  package var keptAlone: [KeptAlone] { aloneGroups.values.ordered(by: KeptAlone.mostFirst) }
 
   private static func worstFirst(_ a: Leak, _ b: Leak) -> Bool {
     (b.totalBytes, b.count, a.objects.first?.type ?? "", a.signature)
@@ -70,7 +72,7 @@ package struct GroupMerger {
       total.bytes.addSaturating(UInt64(clamping: other.bytes))
       types[other.type] = total
     }
-    group.alsoLeaked = types.values.sorted(by: TypeCount.mostBytesFirst)
+    group.alsoLeaked = types.values.ordered(by: TypeCount.mostBytesFirst)
     groups[leak.signature] = group
   }
 

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// Leaks of one process that share a signature.
 struct LeakGroup {
   var signature: StableHash
@@ -73,7 +75,7 @@ struct LeakGrouping {
         // Calls of one line may be many places of the code: the same one comes first whenever a snapshot is shown.
         return (stack, key: (isUnknown ? 1 : -count, hash, stack))
       }
-      groups[group].stacks = keyed.sorted { $0.key < $1.key }.map(\.0)
+      groups[group].stacks = keyed.ordered { $0.key < $1.key }.map(\.0)
     }
     let ranks = groups.map { group in
       Dictionary(uniqueKeysWithValues: group.stacks.enumerated().map { ($1, $0) })

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// The findings in the snapshot of one process, before suppressions.
 final class ProcessAnalysis {
   private(set) var leaks: [Leak] = []
@@ -240,7 +242,7 @@ final class ProcessAnalysis {
   }
 
   private func alsoLeaked(_ group: LeakGroup) -> [TypeCount] {
-    group.alsoLeaked.values.sorted(by: TypeCount.mostBytesFirst).map { type in
+    group.alsoLeaked.values.ordered(by: TypeCount.mostBytesFirst).map { type in
       var type = type
       type.package = frames.packages.package(ofType: type.type)
       return type
@@ -368,7 +370,7 @@ final class ProcessAnalysis {
       let shape = finder.shape(of: cycle)
       if shapes[shape].map({ finder.look(of: cycle) < finder.look(of: $0) }) ?? true { shapes[shape] = cycle }
     }
-    let chosen = shapes.sorted { ($0.value.count, $0.key) < ($1.value.count, $1.key) }.prefix(Self.innerCycleLimit)
+    let chosen = shapes.ordered { ($0.value.count, $0.key) < ($1.value.count, $1.key) }.prefix(Self.innerCycleLimit)
     return chosen.map { chain.references($0.value, names, frames) }
   }
 }

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// Turns the suspects of a snapshot into groups with retain paths and advice.
 final class SuspectBuilder {
   private let snapshot: Snapshot
@@ -106,7 +108,7 @@ final class SuspectBuilder {
       guard let kept = keptAlone(record) else { continue }
       if groups[kept.signature]?.add(kept) == nil { groups[kept.signature] = kept }
     }
-    return groups.values.sorted(by: KeptAlone.mostFirst)
+    return groups.values.ordered(by: KeptAlone.mostFirst)
   }
 
   private func keptAlone(_ record: Snapshot.SuspectRecord) -> KeptAlone? {

@@ -147,8 +147,8 @@ extension Blame {
 
   /// No reference of the cycle is to blame more than another: all of them are, wherever it begins and how long it is.
   private static func ofShape(_ edges: [Edge], _ own: [Int], kind: String) -> Blame {
-    let all = Set(edges).sorted()
-    let named = own.isEmpty ? all : Set(own.map { edges[$0] }).sorted()
+    let all = Set(edges).ordered()
+    let named = own.isEmpty ? all : Set(own.map { edges[$0] }).ordered()
     let more = named.count > 2 ? " and \(Quantity.of(named.count - 2, "other"))" : ""
     let title = named.prefix(2).map(\.title).joined(separator: more.isEmpty ? " and " : ", ") + more
     return Blame(

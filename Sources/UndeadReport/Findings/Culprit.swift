@@ -1,3 +1,5 @@
+import UndeadSystem
+
 extension LeakReport {
   /// All groups of findings for which one thing is to blame, whatever the generic arguments and the tests.
   package struct Culprit: Codable, Sendable, Equatable {
@@ -64,7 +66,7 @@ extension LeakReport {
       for finding in findings {
         counts[finding.test?.fullName, default: 0].addSaturating(UInt64(clamping: finding.count))
       }
-      return counts.map { Share(test: $0.key, count: $0.value) }.sorted { a, b in
+      return counts.map { Share(test: $0.key, count: $0.value) }.ordered { a, b in
         // Those of no test come last.
         (a.test == nil ? 1 : 0, b.count, a.test ?? "") < (b.test == nil ? 1 : 0, a.count, b.test ?? "")
       }

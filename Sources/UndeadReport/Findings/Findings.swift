@@ -100,10 +100,10 @@ package struct Findings: Sendable, Equatable {
       return (-first, -second, group.worst.objects.first?.type ?? "", group.culprit.signature)
     }
     let all = groups.values.compactMap { findings in
-      let sorted = findings.sorted { key($0) < key($1) }
+      let sorted = findings.ordered { key($0) < key($1) }
       return sorted[0].culprit.map { Group(culprit: Culprit($0, sorted), findings: sorted) }
     }
-    return (byCulprit ? distinguished(all) : all).sorted { key($0) < key($1) }
+    return (byCulprit ? distinguished(all) : all).ordered { key($0) < key($1) }
   }
 }
 

@@ -41,7 +41,7 @@ extension FailureText {
     var options = TextOptions(stacks: false)
     options.directory = directory
     let groups = Dictionary(grouping: left) { $0 }.map { (work: $0.key, count: $0.value.count) }
-      .sorted {
+      .ordered {
         (-$0.count, $0.work.kind.rawValue, $0.work.frames.first ?? 0) < (
           -$1.count, $1.work.kind.rawValue, $1.work.frames.first ?? 0
         )

@@ -24,7 +24,7 @@ package final class FrameNames {
     self.snapshot = snapshot
     self.symbols = symbols
     tests = symbols.tests.map(TestFinder.init)
-    modules = snapshot.modules.sorted { $0.low < $1.low }
+    modules = snapshot.modules.ordered { $0.low < $1.low }
     isSampled = snapshot.metadata("sampleBytes") != nil
     packages = Packages(symbols, program: snapshot.metadata("path") ?? "")
   }

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// Counts the references to the objects of findings, and shows who holds them.
 final class ReferenceCounts {
   private let snapshot: Snapshot
@@ -56,7 +58,7 @@ final class ReferenceCounts {
       counts[holder, default: 0] += 1
     }
     let holders = counts.map { ReferenceCount.Holder(type: $0.type, field: $0.field, count: $1) }
-      .sorted { ($1.count, $0.type, $0.field) < ($0.count, $1.type, $1.field) }
+      .ordered { ($1.count, $0.type, $0.field) < ($0.count, $1.type, $1.field) }
     let others = record.counted < record.strong ? Self.others(record.flags) : []
     return ReferenceCount(
       type: names.type(of: node), total: Int(record.strong), found: Int(record.counted),

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// Diagnostics as text: what happened, names and figures, and where.
 enum DiagnosticText {
   /// Of one kind; more of the same tell nothing new, and the JSON report has them all.
@@ -25,7 +27,7 @@ enum DiagnosticText {
     var lines: [TextLine] = [
       TextStyle.warning.apply("DIAGNOSTIC") + "  \(diagnostic.message)  (\(diagnostic.kind))"
     ]
-    let details = diagnostic.details.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+    let details = diagnostic.details.ordered { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
     lines += StackText.wrapped(details.joined(separator: ", "), width: 110).map { "  \($0)" }
     if let backtrace = diagnostic.backtrace { lines += StackText.lines(backtrace, role: "at ", options) }
     for trace in diagnostic.backtraces ?? [] {

@@ -1,3 +1,5 @@
+import UndeadSystem
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -208,7 +210,7 @@ extension SymbolTable {
   package func encoded(_ strings: inout StringInterner) -> [(kind: SnapshotFormat.Section, bytes: [UInt8])] {
     var (ranges, entries) = (SnapshotWriter(), SnapshotWriter())
     var first: UInt32 = 0
-    for (address, found) in frames.sorted(by: { $0.key < $1.key }) {
+    for (address, found) in frames.ordered(by: { $0.key < $1.key }) {
       ranges.u64(address)
       ranges.u32(first, UInt32(found.count))
       first += UInt32(found.count)

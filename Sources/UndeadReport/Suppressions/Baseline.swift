@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// The leaks, suspects and zombies that were there already: only others count.
 ///
 /// Groups are known by their signatures, which do not depend on lines, addresses and counts (`Documentation/suppressions.md`).
@@ -20,7 +22,7 @@ package struct Baseline: Sendable, Equatable {
       + report.suspects.map { Entry(signature: $0.signature, title: Self.title("suspect", $0.objects, $0.test)) }
       + report.zombies.map { Entry(signature: $0.signature, title: "zombie: \($0.message)") }
     // Sorted, so that a change of the file shows what changed.
-    entries = Set(groups).sorted { ($0.title, $0.signature) < ($1.title, $1.signature) }
+    entries = Set(groups).ordered { ($0.title, $0.signature) < ($1.title, $1.signature) }
   }
 
   /// Reads the text of a file.

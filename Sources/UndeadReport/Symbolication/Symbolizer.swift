@@ -96,7 +96,7 @@ package struct Symbolizer: Sendable {
   private static func images(
     of addresses: [UInt64], _ modules: [Snapshot.Module], _ files: (String) -> String, _ result: inout Result
   ) -> [SymbolizedImage] {
-    let sorted = modules.sorted { ($0.low, $0.high) < ($1.low, $1.high) }
+    let sorted = modules.ordered { ($0.low, $0.high) < ($1.low, $1.high) }
     var byModule: [Int: [UInt64]] = [:]
     for address in Set(addresses).sorted() {
       if let index = moduleIndex(of: address, in: sorted) {
@@ -106,7 +106,7 @@ package struct Symbolizer: Sendable {
         result.symbols[address] = [Frame(symbol: name, module: "", offset: address, system: true)]
       }
     }
-    return byModule.sorted { $0.key < $1.key }.map { index, addresses in
+    return byModule.ordered { $0.key < $1.key }.map { index, addresses in
       let (file, problem) = open(sorted[index], files)
       if let problem { result.notes.append(problem) }
       return SymbolizedImage(module: sorted[index], file: file, addresses: addresses)

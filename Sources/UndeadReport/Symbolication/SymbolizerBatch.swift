@@ -1,3 +1,5 @@
+import UndeadSystem
+
 extension Symbolizer {
   /// Names the code addresses of several snapshots in one go: processes of one program share most of them.
   package func symbolize(_ snapshots: [LeakSnapshot]) -> [Result] {
@@ -41,7 +43,7 @@ private struct SharedSpace {
 
   /// Adds the addresses of a process, and says where each one is here.
   mutating func add(_ addresses: [UInt64], modules: [Snapshot.Module]) -> [(address: UInt64, common: UInt64)] {
-    let sorted = modules.sorted { $0.low < $1.low }
+    let sorted = modules.ordered { $0.low < $1.low }
     return addresses.map { address in
       let common = sorted.last { $0.low <= address }.flatMap { move(address, in: $0) } ?? address
       self.addresses.insert(common)

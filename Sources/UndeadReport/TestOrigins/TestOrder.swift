@@ -1,3 +1,5 @@
+import UndeadSystem
+
 extension LeakReport {
   /// Brings the findings of each test together, in the order of the tests' names; those of no test come last.
   mutating func sortByTest() {
@@ -11,6 +13,6 @@ extension LeakReport {
       let hasNone = identity == nil ? 1 : 0
       return (key: (hasNone, identity?.suite ?? "", identity?.name ?? "", number), finding: finding)
     }
-    return keyed.sorted { $0.key < $1.key }.map(\.finding)
+    return keyed.ordered { $0.key < $1.key }.map(\.finding)
   }
 }

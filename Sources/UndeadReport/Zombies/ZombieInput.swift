@@ -1,3 +1,5 @@
+import UndeadSystem
+
 /// The zombie log of a process, and names for its code addresses.
 package struct ZombieInput: Sendable {
   /// What was found in the process.
@@ -39,7 +41,7 @@ package struct ZombieInput: Sendable {
       }
       if event.implementation != 0 { addresses.insert(event.implementation) }
     }
-    return addresses.sorted()
+    return addresses.ordered()
   }
 }
 
