@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// Who refers to blocks, and to what they refer, by field.
 package struct HeapReferrers {
@@ -91,7 +92,7 @@ package struct HeapReferrers {
       }
     }
     let found = min(counts.values.reduce(0, +), strong)
-    let holders = counts.map { ReferenceCount.Holder(type: $0.type, field: $0.field, count: $1) }.sorted {
+    let holders = counts.map { ReferenceCount.Holder(type: $0.type, field: $0.field, count: $1) }.ordered {
       ($1.count, $0.type, $0.field) < ($0.count, $1.type, $1.field)
     }
     return ReferenceCount(
@@ -133,7 +134,7 @@ package struct HeapReferrers {
     let rows = counts.map { key, count in
       Row(type: key.type, field: key.field, strength: key.strength, count: count)
     }
-    return rows.sorted {
+    return rows.ordered {
       ($0.strength == nil ? 0 : 1, $1.count, $0.type, $0.field, $0.strength ?? "")
         < ($1.strength == nil ? 0 : 1, $0.count, $1.type, $1.field, $1.strength ?? "")
     }
@@ -188,7 +189,7 @@ package struct HeapReferrers {
       Row(
         type: key.type, field: key.field, strength: key.strength, count: sum.count, bytes: Int(clamping: sum.bytes))
     }
-    return result.sorted {
+    return result.ordered {
       ($1.bytes, $1.count, $0.field, $0.type, $0.strength ?? "") < (
         $0.bytes, $0.count, $1.field, $1.type, $1.strength ?? ""
       )

@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// A row of a table of types, modules or generations.
 package struct HeapRow: Hashable, Sendable {
@@ -67,7 +68,7 @@ package struct HeapTables {
       HeapRow(
         name: name.type, module: name.module, count: tally.counts[number], bytes: tally.bytes[number],
         retained: tally.retained[number])
-    }.sorted(by: HeapRow.isWorse)
+    }.ordered(by: HeapRow.isWorse)
   }
 
   private typealias TypeName = (type: String, module: String?)
@@ -133,7 +134,7 @@ package struct HeapTables {
     names.enumerated().map { number, name in
       HeapRow(
         name: name, count: tally.counts[number], bytes: tally.bytes[number], retained: tally.retained[number])
-    }.sorted(by: HeapRow.isWorse)
+    }.ordered(by: HeapRow.isWorse)
   }
 
   // MARK: Generations
@@ -151,7 +152,7 @@ package struct HeapTables {
       if keys.count > numbers.count { numbers.append(generation) }
     }
     let tally = keys.tally(heap)
-    return numbers.indices.sorted { numbers[$0] < numbers[$1] }.map { index in
+    return numbers.indices.ordered { numbers[$0] < numbers[$1] }.map { index in
       let number = numbers[index]
       let mark = names[number].map { heap.file.snapshot.strings[$0] } ?? ""
       let name = number == 0 ? "before the first mark" : mark.isEmpty ? "generation \(number)" : mark
@@ -181,7 +182,7 @@ package struct HeapTables {
       shared.retained &+= dominators.retained[child]
     }
     if shared.count > 0 { rows.append(shared) }
-    return rows.sorted { ($1.retained, $1.count, $0.kind, $0.name) < ($0.retained, $0.count, $1.kind, $1.name) }
+    return rows.ordered { ($1.retained, $1.count, $0.kind, $0.name) < ($0.retained, $0.count, $1.kind, $1.name) }
   }
 
   // MARK: Sites
@@ -232,7 +233,7 @@ package struct HeapTables {
       rows[number].retained = tally.retained[number]
     }
     if heap.file.sampleBytes != nil { rows.removeAll { $0.sums == nil } }
-    return rows.sorted { a, b in
+    return rows.ordered { a, b in
       a.order == b.order ? (a.type, a.stack) < (b.type, b.stack) : b.order < a.order
     }
   }

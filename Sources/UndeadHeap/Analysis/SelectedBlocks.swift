@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// Facts about selected blocks together: all that walks them.
 extension HeapSelection {
@@ -40,7 +41,7 @@ extension HeapSelection {
     let retained = Dictionary(
       tables.types(foldingStorage: false).map { ($0.name, $0.retained) }, uniquingKeysWith: { $0 &+ $1 })
     for group in rows.keys { rows[group]!.retained = retained[rows[group]!.name] ?? 0 }
-    return rows.values.sorted { ($1.retained, $1.bytes, $0.name) < ($0.retained, $0.bytes, $1.name) }
+    return rows.values.ordered { ($1.retained, $1.bytes, $0.name) < ($0.retained, $0.bytes, $1.name) }
   }
 
   /// Where the blocks were allocated, by stack and type, the most frequent first.
@@ -62,7 +63,7 @@ extension HeapSelection {
     }
     // Samples stand for the others.
     if heap.file.sampleBytes != nil { rows = rows.filter { $0.value.sums != nil } }
-    return rows.values.sorted { ($1.count, $1.bytes, $0.type, $0.stack) < ($0.count, $0.bytes, $1.type, $1.stack) }
+    return rows.values.ordered { ($1.count, $1.bytes, $0.type, $0.stack) < ($0.count, $0.bytes, $1.type, $1.stack) }
   }
 
   /// One block of each shape of paths, the most frequent shape first.
@@ -76,7 +77,7 @@ extension HeapSelection {
       guard meant.remove(block) != nil else { continue }
       nearest[shapes.shapeOfBlock[block], default: (block, 0)].count += 1
     }
-    return Array(nearest.values.sorted { ($1.count, $0.block) < ($0.count, $1.block) }.prefix(limit))
+    return Array(nearest.values.ordered { ($1.count, $0.block) < ($0.count, $1.block) }.prefix(limit))
   }
 
   /// Ways to one line of the program are one.
@@ -96,6 +97,6 @@ extension HeapSelection {
         merged.append(row)
       }
     }
-    return merged.sorted { ($1.count, $1.bytes, $0.type, $0.stack) < ($0.count, $0.bytes, $1.type, $1.stack) }
+    return merged.ordered { ($1.count, $1.bytes, $0.type, $0.stack) < ($0.count, $0.bytes, $1.type, $1.stack) }
   }
 }

@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// What a page shows about the types that matter most: where they were allocated, the largest instances, who holds them by
 /// which way, and what they refer to. All of them in one walk over the heap.
@@ -57,7 +58,7 @@ package struct TypeDetails {
   private mutating func choose(_ limit: Int) {
     let tally = kinds.tally
     func ranked(_ weight: (Int) -> UInt64) -> [Int] {
-      kinds.kinds.indices.filter { tally.counts[$0] > 0 }.sorted { a, b in
+      kinds.kinds.indices.filter { tally.counts[$0] > 0 }.ordered { a, b in
         (weight(b), kinds.kinds[a].name, kinds.kinds[a].module ?? "")
           < (weight(a), kinds.kinds[b].name, kinds.kinds[b].module ?? "")
       }
@@ -94,8 +95,10 @@ package struct TypeDetails {
     for number in details.indices {
       details[number].siteCount = details[number].sites.count
       details[number].wayCount = details[number].ways.count
-      details[number].sites.sort { ($1.bytes, $1.count, $0.stack) < ($0.bytes, $0.count, $1.stack) }
-      details[number].ways.sort {
+      details[number].sites = details[number].sites.ordered {
+        ($1.bytes, $1.count, $0.stack) < ($0.bytes, $0.count, $1.stack)
+      }
+      details[number].ways = details[number].ways.ordered {
         ($1.count, $1.bytes, $0.example) < ($0.count, $0.bytes, $1.example)
       }
       details[number].sites = Array(details[number].sites.prefix(Self.rows))
@@ -152,7 +155,7 @@ package struct TypeDetails {
   }
 
   private static func worst(_ links: [String: Link]?) -> [Link] {
-    let sorted = (links ?? [:]).values.sorted { a, b in
+    let sorted = (links ?? [:]).values.ordered { a, b in
       (b.count, b.bytes, a.kind, a.field) < (a.count, a.bytes, b.kind, b.field)
     }
     return Array(sorted.prefix(rows))

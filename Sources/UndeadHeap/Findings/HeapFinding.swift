@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// Something in a heap that deserves attention, reported by itself.
 package struct HeapFinding: Codable, Sendable, Equatable {
@@ -116,7 +117,7 @@ extension HeapFinding {
     drafts += DeadOwners.drafts(heap, places)
     drafts += DeallocatedMemory.drafts(heap, places, limits)
     drafts += LostMemory.drafts(heap)
-    drafts.sort { a, b in
+    drafts = drafts.ordered { a, b in
       (b.bytes, b.objects, a.kind.rawValue, a.block) < (a.bytes, a.objects, b.kind.rawValue, b.block)
     }
     return named(Array(drafts.prefix(most)), heap, symbols)

@@ -34,7 +34,7 @@ struct SliceSearch {
     search.removeBuffersWithOtherOwners()
     var tally = PlaceTally<Key>()
     var shown: [Key: UInt64] = [:]
-    for (buffer, found) in search.slices.sorted(by: { $0.key < $1.key }) {
+    for (buffer, found) in search.slices.ordered(by: { $0.key < $1.key }) {
       guard let use = search.use(of: buffer), found.elements < use.capacity / 4 else { continue }
       let retained = heap.dominators.retained[buffer]
       func bytes(of elements: UInt64) -> UInt64 {

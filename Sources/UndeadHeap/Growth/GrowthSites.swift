@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// Where the blocks of two heaps were allocated: by the function of the program, which is the same in another run.
 package struct GrowthSites {
@@ -59,7 +60,7 @@ package struct GrowthSites {
   /// Sites of which there is more than before, those that grew most first.
   private mutating func sites(_ amounts: GrowthStacks.Amounts) -> [Site] {
     var merged: [String: (before: GrowthSum, after: GrowthSum, example: GrowthStacks.Stack, most: Int)] = [:]
-    let order = amounts.sorted { ($0.key.isAfter ? 1 : 0, $0.key.number) < ($1.key.isAfter ? 1 : 0, $1.key.number) }
+    let order = amounts.ordered { ($0.key.isAfter ? 1 : 0, $0.key.number) < ($1.key.isAfter ? 1 : 0, $1.key.number) }
     for (stack, amount) in order {
       let place = place(stack)
       var entry = merged[place] ?? (.init(), .init(), stack, -1)
@@ -70,7 +71,7 @@ package struct GrowthSites {
     let grown = merged.map { place, sums in
       (place: place, before: sums.before.shown, after: sums.after.shown, sums: sums)
     }.filter { $0.after.bytes > $0.before.bytes || $0.after.count > $0.before.count }
-    let sorted = grown.sorted { a, b in
+    let sorted = grown.ordered { a, b in
       (b.after.bytes.minus(b.before.bytes), a.place) < (a.after.bytes.minus(a.before.bytes), b.place)
     }
     return sorted.map { entry in

@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// What stands in glibc's malloc beside the blocks, in address order.
 struct MallocParts {
@@ -16,7 +17,7 @@ struct MallocParts {
   /// Sorts what a file says, and counts what overlaps once: a damaged file must not count a page twice.
   init(_ file: HeapFile) {
     var tops: [UInt64] = []
-    for part in file.malloc.sorted(by: { ($0.low, $0.high) < ($1.low, $1.high) }) {
+    for part in file.malloc.ordered(by: { ($0.low, $0.high) < ($1.low, $1.high) }) {
       switch part.kind {
       case HeapFile.MallocPart.main, HeapFile.MallocPart.other:
         if part.low >= arenas.last?.part.high ?? 0 {
