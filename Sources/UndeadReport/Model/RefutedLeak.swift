@@ -19,7 +19,7 @@ extension LeakReport {
       package static let gone = Kind(rawValue: "gone")
       /// Memory of the program leads to it.
       package static let reached = Kind(rawValue: "reached")
-      /// A stack or a register names it, perhaps by a stale value.
+      /// A stack, a register or a number names it, perhaps by a stale value.
       package static let named = Kind(rawValue: "named")
       /// It was retained or released.
       package static let counted = Kind(rawValue: "counted")
@@ -68,7 +68,7 @@ extension LeakReport {
     package var leaks = 0
     /// Of these, such as were freed, resized, retained, released, or reached again.
     package var refuted = 0
-    /// Such as a stack or a register names again, perhaps by a stale value.
+    /// Such as a stack, a register or a number names again, perhaps by a stale value.
     package var named = 0
     /// Such as a weak or unowned reference may have brought back.
     package var revived = 0
@@ -95,7 +95,7 @@ extension LeakReport {
       }
       if named > 0 {
         notes.append(
-          "\(Quantity.of(named, "leak")) of earlier checks \(named == 1 ? "is" : "are") named by a stack or a register now, "
+          "\(Quantity.of(named, "leak")) of earlier checks \(named == 1 ? "is" : "are") named by a stack, a register or a number now, "
             + "perhaps by a stale value")
       }
       if revived > 0 {

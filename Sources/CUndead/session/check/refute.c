@@ -3,7 +3,7 @@
 //
 //   its block is gone              deallocated unseen, or resized              UNDEAD_REFUTED_GONE
 //   memory of the program leads to it                                          UNDEAD_REFUTED_REACHED
-//   a stack or a register names it: perhaps a stale value. It stays a claim    UNDEAD_REFUTED_NAMED
+//   a stack, a register or what may be a number names it. It stays a claim     UNDEAD_REFUTED_NAMED
 //   it is among them, but was retained or released                             UNDEAD_REFUTED_COUNTED
 //
 // What the program frees between two checks the free filter sees (claims.c). Runs on the check's thread, as the program runs.
@@ -104,8 +104,9 @@ static void describe_path(const undead_scan_result *result, const undead_path *p
   }
 }
 
-static bool is_of_thread(const undead_path *path) {
-  return !path || path->root_kind == UNDEAD_ROOT_STACK || path->root_kind == UNDEAD_ROOT_REGISTER;
+// By what may be stale, or no reference at all.
+static bool is_only_named(const undead_path *path) {
+  return !path || path->doubtful || path->root_kind == UNDEAD_ROOT_STACK || path->root_kind == UNDEAD_ROOT_REGISTER;
 }
 
 // Where the list of leaks is not whole, what is missing there is not known.
@@ -116,7 +117,7 @@ static void compare_unlisted(undead_claim *claim, uintptr_t block, const undead_
   if (!same && undead_claim_take(claim, block)) undead_claim_refute(&copy, UNDEAD_REFUTED_GONE, 0, NULL);
   if (!same || result->dropped_nodes) return;
   const undead_path *path = path_to(result, block);
-  bool named = is_of_thread(path);
+  bool named = is_only_named(path);
   if (named && claim->refuted) return;
   char text[UNDEAD_REFUTATION_PATH_BYTES] = "";
   if (path) describe_path(result, path, text, sizeof text);

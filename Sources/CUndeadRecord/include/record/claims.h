@@ -31,7 +31,7 @@ typedef enum {
   UNDEAD_REFUTED_FREED = 1,      // the program freed it
   UNDEAD_REFUTED_GONE = 2,       // it was freed or resized, and no hook saw by whom
   UNDEAD_REFUTED_REACHED = 3,    // a global, a thread's own variable or the heap behind them leads to it
-  UNDEAD_REFUTED_NAMED = 4,      // a stack or a register names it, perhaps by a stale value
+  UNDEAD_REFUTED_NAMED = 4,      // a stack, a register or a number names it, perhaps by a stale value
   UNDEAD_REFUTED_COUNTED = 5,    // it was retained or released
 } undead_refutation_kind;
 

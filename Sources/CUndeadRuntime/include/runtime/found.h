@@ -80,6 +80,7 @@ typedef struct {
   // and captures account for, and whether others than this thread may own the rest.
   uint32_t strong, counted;
   bool shared;
+  bool doubtful;          // no better than what may be a number, or stale
 } undead_path;
 
 typedef enum {

@@ -147,6 +147,7 @@ static void add_path(path_search *search, uint32_t target) {
   result->paths[path].first_step = result->step_count;
   result->paths[path].step_count = length;
   result->paths[path].end_node = target;
+  result->paths[path].doubtful = search->most == BY_NUMBERS;
   search->finder->first_block[path] = entry->block;
   search->finder->path_of[target] = path;
   undead_collect_node(search->storage, search->bodies, entry->block, UNDEAD_STATE_LIVE);

@@ -28,7 +28,7 @@ let key: UInt = 0x5A5A_5A5A_5A5A_5A5A
   return { [weak first] in first }
 }
 @inline(never) func make() -> (objects: [UInt], memory: UInt, cycle: () -> Mutual?) {
-  ((0..<4).map { _ in hide() }, hideMemory(), makeCycle())
+  ((0..<5).map { _ in hide() }, hideMemory(), makeCycle())
 }
 @inline(never) func use(_ made: (objects: [UInt], memory: UInt, cycle: () -> Mutual?)) {
   open(made.objects[0]).release()
@@ -36,9 +36,12 @@ let key: UInt = 0x5A5A_5A5A_5A5A_5A5A
   made.cycle()?.other = nil
   stored.append(open(made.objects[1]).takeUnretainedValue())
   _ = open(made.objects[2]).retain()
+  // No reference: it proves nothing.
+  number = made.objects[4] ^ key
 }
 
 nonisolated(unsafe) var stored: [Hidden] = []
+nonisolated(unsafe) var number: UInt = 0
 let argument = CommandLine.arguments.dropFirst().first ?? "0.6"
 func wait(after step: String, for next: String) {
   if let pause = Double(argument) { return Thread.sleep(forTimeInterval: pause) }
