@@ -72,6 +72,21 @@ blocks.reserveCapacity(100)
 }
 
 nonisolated(unsafe) let store = Store()
+let start = ContinuousClock.now
+
+/// So many sessions in a second, however seldom a busy machine lets this thread run.
+func growByTheClock() {
+  var thread = pthread_t()
+  pthread_create(
+    &thread, nil,
+    { _ in
+      while true {
+        usleep(10_000)
+        store.open(max(0, Int((ContinuousClock.now - start) / .milliseconds(1)) - store.opened))
+      }
+    }, nil)
+}
+
 store.open(1000)
 for _ in 0..<100 { leakBehindBlock() }
 for _ in 0..<5 { forget() }
@@ -84,6 +99,7 @@ fflush(stdout)
 while let line = readLine() {
   switch line {
   case "grow": store.open(500)
+  case "grow by the clock": growByTheClock()
   case "lose the first thread":
     var thread = pthread_t()
     pthread_create(&thread, nil, { _ in while true { usleep(5000) } }, nil)
