@@ -1,14 +1,13 @@
-import ArgumentParser
 import Glibc
 import UndeadAttach
 import UndeadReport
 
 /// The command line tool.
-struct UndeadCommand: ParsableCommand {
+enum UndeadCommand {
   static var version: String { LeakReport.Tool.currentVersion }
 
-  static let configuration = CommandConfiguration(
-    commandName: "undead",
+  static let help = CommandHelp(
+    name: "undead",
     abstract: "Finds Swift objects that are not deallocated when they should be, and the field that retains them.",
     discussion: """
       Start with:  undead run -- .build/debug/YourProgram
@@ -21,25 +20,49 @@ struct UndeadCommand: ParsableCommand {
 
       Exit status: the program's own if it is not 0, else 23 if leaks or zombies were found, else 0. \
       64: the command line is wrong. 70: the check could not be made.
-      """,
-    version: version,
-    subcommands: [
-      RunCommand.self, TestCommand.self, LeaksCommand.self, HeapCommand.self, TasksCommand.self, DiffCommand.self,
-      WatchCommand.self, RecordCommand.self, MarkCommand.self, MergeCommand.self, DoctorCommand.self,
-    ])
+      """)
+
+  static let verbs: [any Command.Type] = [
+    RunCommand.self, TestCommand.self, LeaksCommand.self, HeapCommand.self, TasksCommand.self, DiffCommand.self,
+    WatchCommand.self, RecordCommand.self, MarkCommand.self, MergeCommand.self, DoctorCommand.self,
+  ]
+
+  static func verb(_ name: String?) -> (any Command.Type)? { verbs.first { $0.help.name == name } }
 
   /// What the command line asks for.
-  static func command(for arguments: [String]) throws -> any ParsableCommand {
-    if let plain = PlainCommand.command(for: arguments) { return plain }
-    let verb = configuration.subcommands.first { $0.configuration.commandName == arguments.first }
-    // All that the parser prepares for every level takes as long as the rest of a short run. Only it words errors.
-    if let verb, let command = try? verb.parse(Array(arguments.dropFirst())) { return command }
-    if verb == nil, let error = UnknownCommand.error(arguments, names: commandNames) { throw error }
-    return try parseAsRoot(arguments)
+  ///
+  /// - Throws: ``ValidationError``, or ``Answer``.
+  static func command(for words: [String]) throws -> any Command {
+    let word = words.first ?? "help"
+    if let verb = verb(word) { return try verb.parse(Array(words.dropFirst())) }
+    let names = verbs.map { $0.help.name } + ["help"]
+    switch word.prefix(while: { $0 != "=" }) {
+    case "help":
+      guard let name = words.dropFirst().first(where: { !$0.hasPrefix("-") }) else { break }
+      guard let verb = verb(name) else { throw UnknownWord.error([name], names: names) }
+      throw Answer(text: HelpText.brief(verb))
+    case "-h", "-help", "--help", "--help-all": break
+    case "--version": throw Answer(text: version)
+    case "--generate-completion-script":
+      throw Answer(text: try CompletionScript.text(for: value(of: words) ?? CompletionScript.ownShell))
+    case "--generate-manual":
+      guard let page = ManualPage.text(of: value(of: words)) else {
+        throw ValidationError("--generate-manual: name a command")
+      }
+      throw Answer(text: page)
+    case "---complete":
+      let index = words.count > 1 ? Int(words[1]) : nil
+      throw Answer(text: CompletionAnswer(to: Array(words.dropFirst(2)), at: index ?? -1).lines.joined(separator: "\n"))
+    default:
+      throw word.hasPrefix("-") ? ValidationError("Unknown option '\(word)'") : UnknownWord.error(words, names: names)
+    }
+    throw Answer(text: HelpText.ofTool())
   }
 
-  private static var commandNames: [String] {
-    configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+  /// Of an option of the tool, which is alone.
+  private static func value(of words: [String]) -> String? {
+    let parts = words[0].split(separator: "=", maxSplits: 1)
+    return parts.count > 1 ? String(parts[1]) : words.count > 1 ? words[1] : nil
   }
 }
 
@@ -55,25 +78,21 @@ enum Main {
       exit(ExitStatus.toolFailure)
     }
     let words = Array(CommandLine.arguments.dropFirst())
-    if let help = ShortHelp.asked(by: words) {
-      Message.answer(lines: help.text)
-      exit(0)
-    }
-    if let verb = ShortHelp.verbOfAll(words) { UndeadCommand.main([verb, "--help"]) }
     do {
-      var command = try UndeadCommand.command(for: Array(CommandLine.arguments.dropFirst()))
-      try command.run()
+      try UndeadCommand.command(for: words).run()
+    } catch let answer as Answer {
+      Message.answer(lines: answer.text)
     } catch let code as ExitCode {
       exit(code.rawValue)
+    } catch let error as ValidationError {
+      Message.refuse(error, of: UndeadCommand.verb(words.first))
+      exit(ExitStatus.misuse)
     } catch let error as ToolError {
       Message.say(TextLine(error.message))
       exit(error.status)
     } catch {
-      // Help and completions are the tool's own text.
-      guard UndeadCommand.exitCode(for: error) != .success else { UndeadCommand.exit(withError: error) }
-      let text = Message.problem(UndeadCommand.fullMessage(for: error), quoting: CommandLine.arguments)
-      if !text.isEmpty { _ = System.write(Array("\(text)\n".utf8), to: STDERR_FILENO) }
-      exit(UndeadCommand.exitCode(for: error).rawValue)
+      Message.say("\(error)")
+      exit(ExitStatus.toolFailure)
     }
   }
 }

@@ -20,17 +20,14 @@ enum Message {
     _ = System.write(Array("\(lines)\n".utf8), to: STDOUT_FILENO)
   }
 
-  /// What a parser of arguments says of what is wrong with them.
-  ///
-  /// - Parameter arguments: all that it may quote; a line break in one of them ends no line.
-  static func problem(_ text: String, quoting arguments: [String]) -> String {
-    var text = text
-    for argument in arguments {
-      let value = argument.split(separator: "=", maxSplits: 1).last.map(String.init) ?? argument
-      for raw in [argument, value] where raw.contains(where: \.isNewline) {
-        text = text.replacing(raw, with: VisibleText.line(raw))
-      }
-    }
-    return VisibleText.lines(text)
+  /// Says what is wrong with a command line, and where there is help.
+  static func refuse(_ error: ValidationError, of command: (any Command.Type)?) {
+    var lines = ["Error: \(error.message.plain)"]
+    if let about = error.about { lines.append("Help:  \(about.plain)") }
+    let usage = command.map(HelpText.usage) ?? "undead <subcommand>"
+    lines.append("Usage: \(usage.replacing("\n", with: "\n       "))")
+    let name = command.map { "undead \($0.help.name)" } ?? "undead"
+    lines.append("  See '\(name) --help' for more information.")
+    _ = System.write(Array("\(lines.joined(separator: "\n"))\n".utf8), to: STDERR_FILENO)
   }
 }
