@@ -5,7 +5,7 @@ enum HelpText {
   /// Options of every command, with what they do.
   static let ofAll = [
     ("--version", "Show the version."), ("-h, --help", "Show the options that most calls need."),
-    ("--help-all", "Show this: all options."),
+    ("--help-all", "Show all options."),
   ]
 
   /// An example first, then the options that most calls need.

@@ -36,13 +36,13 @@ enum ManualPage {
       lines += [".It Fl \(names.replacing("--", with: "-").replacing("-h,", with: "h ,"))", text(effect)]
     }
     lines.append(".El")
+    lines.append(".Sh EXIT STATUS")
+    lines += status.map { text($0) }
     if !help.examples.isEmpty {
       lines += [".Sh EXAMPLES", ".Bl -tag -width 6n"]
       for (command, purpose) in help.examples { lines += [".It Ic \(escaped(command))", text(purpose)] }
       lines.append(".El")
     }
-    lines.append(".Sh EXIT STATUS")
-    lines += status.map { text($0) }
     lines.append(".Sh SEE ALSO")
     lines.append(
       command == nil
@@ -114,7 +114,7 @@ enum ManualPage {
         return operand.isOptional ? "[\(name)]" : name
       }
       var lines = ["## undead \(help.name)", "\(help.abstract) `\(call.joined(separator: " "))`", ""]
-      for (title, options) in groups.reversed() where !options.isEmpty && !shared.contains(options) {
+      for (title, options) in groups.suffix(1) + groups.dropLast() where !options.isEmpty && !shared.contains(options) {
         lines.append("- \(title.map { "\($0): " } ?? "")\(options.joined(separator: ", "))")
       }
       let links = groups.compactMap { shared.contains($0.1) ? titles[$0.1] : nil }.map { title in
