@@ -24,9 +24,9 @@ import UndeadReport
     @Flag("-a, --all", help: "") var all = false
     @Flag("-q, --quiet", help: "") var quiet = false
     @Flag("--fold/--no-fold", help: "") var fold: Bool?
-    @Argument("<first>", help: "") var first: String
-    @Argument("<second>", help: "") var second: Int32?
-    @Argument("<command>", words: .afterTerminator, help: "") var command: [String] = []
+    @Argument("<first>", help: "") var first = ""
+    @Argument("[<second>]", help: "") var second: Int32?
+    @Argument("[<command> ...]", words: .afterTerminator, help: "") var command: [String] = []
 
     func run() {}
 
@@ -105,7 +105,7 @@ import UndeadReport
 
     @Option("-f, --format <format>", help: "") var format = "text"
     @Flag("-q, --quiet", help: "") var quiet = false
-    @Argument("<command>", words: .rest, help: "") var command: [String] = []
+    @Argument("[<command> ...]", words: .rest, help: "") var command: [String] = []
 
     func run() {}
   }
@@ -140,7 +140,7 @@ import UndeadReport
     let declarations = Sample.declarations
     #expect(declarations.map(\.names).prefix(3) == [["--depth"], ["-n", "--number"], ["--name"]])
     #expect(declarations.map(\.title).prefix(2) == ["Group", nil])
-    #expect(declarations.map(\.initialText).prefix(5) == ["1", "", "none", "", ""])
+    #expect(declarations.map { $0.initialText() }.prefix(5) == ["1", "", "none", "", ""])
     #expect(declarations.filter(\.isOperand).map(\.isOptional) == [false, true, true])
     #expect(HelpText.usage(Sample.self) == "undead sample [options] <first> [<second>] [<command> ...]")
   }

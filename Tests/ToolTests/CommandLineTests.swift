@@ -28,7 +28,8 @@ import UndeadReport
   @Test(arguments: UndeadCommand.verbs.map { $0.help.name })
   func eachNameIsDeclaredOnce(_ verb: String) throws {
     let names =
-      try #require(UndeadCommand.verb(verb)).declarations.flatMap(\.names) + ArgumentReader.Request.names.map(\.name)
+      try #require(UndeadCommand.verb(verb)).declarations.flatMap(\.names)
+      + ArgumentReader.Request.allCases.map { $0.rawValue }
     #expect(Set(names).count == names.count)
   }
 
@@ -53,7 +54,7 @@ import UndeadReport
     let list = try #require(ManualPage.text(of: nil))
     let offers = CompletionAnswer(to: ["undead", verb, "-"], at: 2).lines
     for option in command.declarations {
-      #expect(help.contains("  \(option.label)"), "\(option.label)")
+      #expect(help.contains("  \(option.isOperand ? option.label(as: "") : option.label)"), "\(option.label)")
       for name in option.names {
         #expect(page.contains("Fl \(name.dropFirst())") || page.contains(", \(name.dropFirst())"), "\(name)")
         #expect(list.contains("`\(name)"), "\(name)")

@@ -7,18 +7,13 @@ import UndeadReport
 /// that takes all that follows.
 struct ArgumentReader {
   /// What is asked of the tool in the place of the command.
-  enum Request: String, Error {
+  enum Request: String, Error, CaseIterable {
     case help = "--help"
     case allHelp = "--help-all"
     case version = "--version"
 
-    static let names: [(name: String, request: Request)] = [
-      ("-h", .help), ("-help", .help), ("--help", .help), ("--help-all", .allHelp), ("--version", .version),
-    ]
-
     init?(word: String) {
-      guard let request = Self.names.first(where: { $0.name == word })?.request else { return nil }
-      self = request
+      self.init(rawValue: word == "-h" || word == "-help" ? "--help" : word)
     }
 
     func text(of command: any Command.Type) -> String {
@@ -43,8 +38,10 @@ struct ArgumentReader {
   mutating func read() throws {
     let takesRest = declarations.contains { $0.words == .rest }
     // Help is help, whatever is wrong before it.
-    let own = takesRest ? [] : words.prefix { $0 != "--" }
-    if let request = own.lazy.compactMap({ Request(word: $0) }).first { throw request }
+    for word in words {
+      if takesRest || word == "--" { break }
+      if let request = Request(word: word) { throw request }
+    }
     while let word = words.first {
       if takesRest, word == "--" || !isOption(word) {
         operands += words
@@ -123,8 +120,8 @@ struct ArgumentReader {
       try declaration.read(word)
     } catch let error as ValidationError {
       var message: TextLine = "The value '\(word)' is invalid for '\(declaration.label(as: name))'"
-      if !declaration.values.isEmpty {
-        message += "; give one of: \(declaration.values.joined(separator: ", "))"
+      if !declaration.values().isEmpty {
+        message += "; give one of: \(declaration.values().joined(separator: ", "))"
       } else if !error.message.isEmpty {
         message += ": \(error.message)"
       }
@@ -141,7 +138,7 @@ struct ArgumentReader {
         operand.words == .afterTerminator ? afterTerminator[...] : operand.isRepeating ? left : left.prefix(1)
       if operand.words != .afterTerminator { left = left.dropFirst(taken.count) }
       if taken.isEmpty, !operand.isOptional {
-        throw ValidationError("Missing expected argument '\(operand.usage)'", about: about(operand))
+        throw ValidationError("Missing expected argument '\(operand.label)'", about: about(operand))
       }
       for word in taken { try read(word, into: operand) }
     }
@@ -158,9 +155,8 @@ struct ArgumentReader {
   }
 
   private func unknown(_ name: String) -> ValidationError {
-    let names = declarations.flatMap(\.names) + Request.names.map(\.name)
+    let names = declarations.flatMap { $0.names } + Request.allCases.map { $0.rawValue }
     let close = UnknownWord.closest(to: name, among: names.filter { $0.hasPrefix("--") })
-    guard let close else { return ValidationError("Unknown option '\(name)'") }
-    return ValidationError("Unknown option '\(name)'. Did you mean '\(close)'?")
+    return ValidationError("Unknown option '\(name)'\(close.map { ". Did you mean '\($0)'?" } ?? "")")
   }
 }

@@ -106,7 +106,7 @@ struct CompletionAnswer {
   }
 
   private mutating func offer(_ declaration: Declaration) {
-    offer(declaration.values.map { ($0, "") })
+    offer(declaration.values().map { ($0, "") })
     switch declaration.completion {
     case .none: break
     case .file: lines.append("\tfile")

@@ -4,7 +4,7 @@
 /// is made, each wrapper adds its declaration to the `Declarations` that are being collected, in the order of the properties. The reader,
 /// the help, the manual and the completions all go through that list. Nothing is found by reflection, which would take longer than all
 /// else that the tool does for a short program, and no text is taken apart before it is needed.
-class Declaration {
+final class Declaration {
   /// Which words an operand takes.
   enum Words {
     case any
@@ -14,7 +14,7 @@ class Declaration {
     case rest
   }
 
-  /// As it is written in the help: `-o, --output <file>`, `--all`, `--fold/--no-fold`, `<file>`.
+  /// As it is written: `-o, --output <file>`, `--all`, `--fold/--no-fold`, `<file>`, `[<file>]`, `<file> ...`.
   let label: String
   let help: String
   /// The same in a few words, for the help of one screen.
@@ -22,76 +22,46 @@ class Declaration {
   let completion: Completion
   let words: Words
   let isRepeating: Bool
-  /// True if it may be missing.
-  let isOptional: Bool
+  /// Takes a value; of a flag, the name that it was given by.
+  let read: (String) throws -> Void
+  /// All values that it may have, if these are few.
+  let values: () -> [String]
+  /// The value that it has if it is not given, for the help.
+  let initialText: () -> String
   /// Of its group.
   fileprivate(set) var title: String?
 
   /// With dashes, the short one first; an operand has none.
   private(set) lazy var names = label.split { " ,/".contains($0) }.filter { $0.hasPrefix("-") }.map(String.init)
   /// What the value is called, without brackets; empty for a flag.
-  private(set) lazy var valueName = String(label.drop { $0 != "<" }.dropFirst().dropLast())
+  private(set) lazy var valueName = String(label.drop { $0 != "<" }.dropFirst().prefix { $0 != ">" })
 
-  init(_ text: Text, words: Words, isRepeating: Bool, isOptional: Bool) {
-    label = text.label
-    help = text.help
-    brief = text.brief
-    completion = text.completion
+  init(
+    _ label: String, help: String, brief: String?, completion: Completion, words: Words, isRepeating: Bool,
+    read: @escaping (String) throws -> Void, values: @escaping () -> [String], initialText: @escaping () -> String
+  ) {
+    self.label = label
+    self.help = help
+    self.brief = brief
+    self.completion = completion
     self.words = words
     self.isRepeating = isRepeating
-    self.isOptional = isOptional
+    self.read = read
+    self.values = values
+    self.initialText = initialText
     Declarations.current?.add(self)
   }
 
-  var isOperand: Bool { label.hasPrefix("<") }
+  var isOperand: Bool { !label.hasPrefix("-") }
+  /// True for an operand that may be missing.
+  var isOptional: Bool { label.hasPrefix("[") }
   var takesValue: Bool { label.hasSuffix(">") }
-  /// Its longest form with its value: `--output <file>`.
-  func label(as name: String) -> String { takesValue && !isOperand ? "\(name) <\(valueName)>" : label }
+  /// By one of its names, with its value: `--output <file>`.
+  func label(as name: String) -> String {
+    valueName.isEmpty ? name : isOperand ? "<\(valueName)>" : "\(name) <\(valueName)>"
+  }
   /// The value in capitals; one of a few words is as it is.
   var valueText: String { !isOperand && valueName.contains("|") ? valueName : valueName.uppercased() }
-  /// An operand in a line of usage.
-  var usage: String { isRepeating ? "\(label) ..." : label }
-
-  /// Takes a value; of a flag, the name that it was given by.
-  func read(_ word: String) throws {}
-  /// All values that it may have, if these are few.
-  var values: [String] { [] }
-  /// The value that it has if it is not given, for the help.
-  var initialText: String { "" }
-
-  struct Text {
-    var label: String
-    var help: String
-    var brief: String?
-    var completion = Completion.none
-  }
-}
-
-/// A declaration with its value.
-final class Declared<Value>: Declaration {
-  private let initial: Value?
-  private let type: (any ExpressibleByArgument.Type)?
-  private let take: (inout Value?, String) throws -> Void
-  private(set) var value: Value?
-
-  /// - Parameter type: of a value, if that says itself what it can be.
-  init(
-    _ text: Text, words: Words = .any, initial: Value? = nil, isRepeating: Bool = false,
-    type: (any ExpressibleByArgument.Type)? = nil, take: @escaping (inout Value?, String) throws -> Void
-  ) {
-    self.initial = initial
-    self.type = type
-    self.take = take
-    value = initial
-    super.init(text, words: words, isRepeating: isRepeating, isOptional: initial != nil)
-  }
-
-  override func read(_ word: String) throws { try take(&value, word) }
-  override var values: [String] { type?.allNames ?? [] }
-  override var initialText: String {
-    guard type != nil, let initial, initial is any ExpressibleByArgument else { return "" }
-    return "\(initial)"
-  }
 }
 
 /// The declarations of a command that is being made. One thread makes and reads it.

@@ -25,7 +25,7 @@ enum HelpText {
 
   static func full(_ command: any Command.Type) -> String {
     let help = command.help
-    let operands = command.declarations.filter(\.isOperand).map { ($0.label, $0.help) }
+    let operands = command.declarations.filter(\.isOperand).map { ($0.label(as: ""), $0.help) }
     var parts = [overview(help), section("EXAMPLES", help.examples.map { ($0.command, $0.purpose) })]
     parts.append("USAGE: " + usage(command).replacing("\n", with: "\n       "))
     if !operands.isEmpty { parts.append(section("ARGUMENTS", operands)) }
@@ -47,7 +47,7 @@ enum HelpText {
   /// Its lines of usage.
   static func usage(_ command: any Command.Type) -> String {
     if let usage = command.help.usage { return usage }
-    let operands = command.declarations.filter(\.isOperand).map { $0.isOptional ? "[\($0.usage)]" : $0.usage }
+    let operands = command.declarations.filter(\.isOperand).map(\.label)
     return (["undead \(command.help.name) [options]"] + operands).joined(separator: " ")
   }
 
@@ -92,9 +92,10 @@ enum HelpText {
   }
 
   private static func details(_ option: Declaration) -> String {
-    var details: [String] = []
-    if !option.values.isEmpty { details.append("values: \(option.values.joined(separator: ", "))") }
-    if !option.initialText.isEmpty { details.append("default: \(option.initialText)") }
+    let (values, initial) = (option.values().joined(separator: ", "), option.initialText())
+    let details = [values.isEmpty ? "" : "values: \(values)", initial.isEmpty ? "" : "default: \(initial)"].filter {
+      !$0.isEmpty
+    }
     return details.isEmpty ? "" : " (\(details.joined(separator: "; ")))"
   }
 

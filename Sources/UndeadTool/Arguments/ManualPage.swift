@@ -88,22 +88,16 @@ enum ManualPage {
   // MARK: List
 
   private static func list() -> String {
-    // A group that several commands have is listed once; the first one names it.
-    var titles: [[String]: String] = [:]
-    var shared: [[String]] = []
-    var seen: [[String]] = []
     let all = UndeadCommand.verbs.map { verb in
-      (verb, HelpText.groups(verb).map { ($0.title, $0.options.map(spelled)) })
+      (verb, HelpText.groups(verb).map { (title: $0.title, options: $0.options.map(spelled)) })
     }
-    for (title, options) in all.flatMap(\.1) {
-      guard let title else { continue }
-      if !seen.contains(options) {
-        titles[options] = title
-      } else if !shared.contains(options) {
-        shared.append(options)
-      }
-      seen.append(options)
-    }
+    // A group that several commands have is listed once; the first one names it.
+    let titled = all.flatMap(\.1).filter { $0.title != nil }
+    let shared = titled.indices.filter { place in
+      let same = titled.indices.filter { titled[$0].options == titled[place].options }
+      return same.count > 1 && same[0] == place
+    }.map { titled[$0] }
+    func sharedTitle(_ options: [String]) -> String? { shared.first { $0.options == options }?.title }
     var sections = all.map { verb, groups in
       let help = verb.help
       let operands = verb.declarations.filter(\.isOperand)
@@ -114,15 +108,16 @@ enum ManualPage {
         return operand.isOptional ? "[\(name)]" : name
       }
       var lines = ["## undead \(help.name)", "\(help.abstract) `\(call.joined(separator: " "))`", ""]
-      for (title, options) in groups.suffix(1) + groups.dropLast() where !options.isEmpty && !shared.contains(options) {
+      for (title, options) in groups.suffix(1) + groups.dropLast() where !options.isEmpty && sharedTitle(options) == nil
+      {
         lines.append("- \(title.map { "\($0): " } ?? "")\(options.joined(separator: ", "))")
       }
-      let links = groups.compactMap { shared.contains($0.1) ? titles[$0.1] : nil }.map { title in
+      let links = groups.compactMap { sharedTitle($0.options) }.map { title in
         "[\(title)](#\(title.lowercased().replacing(" ", with: "-")))"
       }
       return (lines + (links.isEmpty ? [] : ["- also: \(links.joined(separator: ", "))"])).joined(separator: "\n")
     }
-    sections += shared.map { "## \(titles[$0] ?? "")\n\($0.joined(separator: ", "))" }
+    sections += shared.map { "## \($0.title ?? "")\n\($0.options.joined(separator: ", "))" }
     return sections.joined(separator: "\n\n")
   }
 

@@ -3,84 +3,81 @@
 ///     @Option("-o, --output <file>", help: "...") var output: String?      an option with a value
 ///     @Option("--report <format=file>", help: "...") var reports: [Report] = []      one that may be given several times
 ///     @Flag("--all", help: "...") var all = false      one without a value
-///     @Argument("<file>", help: "...") var file: String      a word that is no option, and has to be given
+///     @Argument("<file>", help: "...") var file = ""      a word that is no option; `[<file>]` may be missing
 ///
 /// What is set later is in this copy of the command only.
 @propertyWrapper struct Option<Value> {
-  private let declared: Declared<Value>
+  /// What was read.
+  private final class Box {
+    var value: Value
+
+    init(_ value: Value) { self.value = value }
+  }
+
+  private let box: Box
   private var own: Value?
 
   var wrappedValue: Value {
-    get { own ?? declared.value! }
+    get { own ?? box.value }
     set { own = newValue }
+  }
+
+  /// - Parameter type: of the value, if that says itself what it can be.
+  private init(
+    initial: Value, _ label: String, _ help: String, _ brief: String?, _ completion: Completion = .none,
+    words: Declaration.Words = .any, isRepeating: Bool = false, type: (any ExpressibleByArgument.Type)? = nil,
+    take: @escaping (inout Value, String) throws -> Void
+  ) {
+    let box = Box(initial)
+    self.box = box
+    _ = Declaration(
+      label, help: help, brief: brief, completion: completion, words: words, isRepeating: isRepeating,
+      read: { try take(&box.value, $0) }, values: { type?.allNames ?? [] },
+      initialText: { type != nil && initial is any ExpressibleByArgument ? "\(initial)" : "" })
   }
 
   init(
     wrappedValue: Value, _ label: String, help: String, brief: String? = nil, completion: Completion = .none,
     transform: @escaping (String) throws -> Value
   ) {
-    declared = Declared(.init(label: label, help: help, brief: brief, completion: completion), initial: wrappedValue) {
-      $0 = try transform($1)
-    }
+    self.init(initial: wrappedValue, label, help, brief, completion) { $0 = try transform($1) }
   }
 
   init<One>(
     _ label: String, help: String, brief: String? = nil, completion: Completion = .none,
     transform: @escaping (String) throws -> One
   ) where Value == One? {
-    declared = Declared(.init(label: label, help: help, brief: brief, completion: completion), initial: .some(nil)) {
-      $0 = try transform($1)
-    }
+    self.init(initial: nil, label, help, brief, completion) { $0 = try transform($1) }
   }
 
-  /// With a value at first.
   init(
     wrappedValue: Value, _ label: String, help: String, brief: String? = nil, completion: Completion = .none
   ) where Value: ExpressibleByArgument {
-    declared = Declared(
-      .init(label: label, help: help, brief: brief, completion: completion), initial: wrappedValue, type: Value.self,
-      take: { $0 = try Value(argument: $1) })
+    self.init(initial: wrappedValue, label, help, brief, completion, type: Value.self) { $0 = try Value(argument: $1) }
   }
 
-  /// None at first.
   init<One: ExpressibleByArgument>(
     _ label: String, help: String, brief: String? = nil, completion: Completion = .none
   ) where Value == One? {
-    declared = Declared(
-      .init(label: label, help: help, brief: brief, completion: completion), initial: .some(nil), type: One.self,
-      take: { $0 = try One(argument: $1) })
+    self.init(initial: nil, label, help, brief, completion, type: One.self) { $0 = try One(argument: $1) }
   }
 
-  /// Any number.
   init<One: ExpressibleByArgument>(
     wrappedValue: [One], _ label: String, words: Declaration.Words = .any, help: String, brief: String? = nil,
     completion: Completion = .none
   ) where Value == [One] {
-    declared = Declared(
-      .init(label: label, help: help, brief: brief, completion: completion), words: words, initial: wrappedValue,
-      isRepeating: true, take: { $0?.append(try One(argument: $1)) })
-  }
-
-  /// One, which has to be given.
-  init(_ label: String, help: String, completion: Completion = .none) where Value: ExpressibleByArgument {
-    declared = Declared(.init(label: label, help: help, completion: completion)) { $0 = try Value(argument: $1) }
-  }
-
-  /// One or more.
-  init(_ label: String, help: String, completion: Completion = .none) where Value == [String] {
-    declared = Declared(.init(label: label, help: help, completion: completion), isRepeating: true) {
-      $0 = ($0 ?? []) + [$1]
+    self.init(initial: wrappedValue, label, help, brief, completion, words: words, isRepeating: true) {
+      $0.append(try One(argument: $1))
     }
   }
 
   init(wrappedValue: Value, _ label: String, help: String, brief: String? = nil) where Value == Bool {
-    declared = Declared(.init(label: label, help: help, brief: brief), initial: wrappedValue) { value, _ in value = true
-    }
+    self.init(initial: wrappedValue, label, help, brief) { value, _ in value = true }
   }
 
   /// A flag with a second name, which turns it off.
   init(_ label: String, help: String) where Value == Bool? {
-    declared = Declared(.init(label: label, help: help), initial: .some(nil)) { $0 = !$1.hasPrefix("--no-") }
+    self.init(initial: nil, label, help, nil) { $0 = !$1.hasPrefix("--no-") }
   }
 }
 
@@ -106,21 +103,19 @@ protocol ExpressibleByArgument {
 
 extension ExpressibleByArgument {
   static var allNames: [String] { [] }
+
+  fileprivate init(_ value: Self?) throws {
+    guard let value else { throw ValidationError("") }
+    self = value
+  }
 }
 
 extension ExpressibleByArgument where Self: LosslessStringConvertible {
-  init(argument: String) throws {
-    guard let value = Self(argument) else { throw ValidationError("") }
-    self = value
-  }
+  init(argument: String) throws { try self.init(Self(argument)) }
 }
 
 extension ExpressibleByArgument where Self: RawRepresentable<String> & CaseIterable {
-  init(argument: String) throws {
-    guard let value = Self(rawValue: argument) else { throw ValidationError("") }
-    self = value
-  }
-
+  init(argument: String) throws { try self.init(Self(rawValue: argument)) }
   static var allNames: [String] { allCases.map(\.rawValue) }
 }
 

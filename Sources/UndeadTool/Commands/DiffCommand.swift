@@ -37,11 +37,11 @@ struct DiffCommand: Command {
 
   @Argument(
     "<old>", help: "Heap file, snapshot, JSON report or core file of before.", completion: .file)
-  var old: String
+  var old = ""
 
   @Argument(
     "<new>", help: "Heap file, snapshot, JSON report or core file of now.", completion: .file)
-  var new: String
+  var new = ""
 
   func validate() throws {
     if report.updateBaseline {

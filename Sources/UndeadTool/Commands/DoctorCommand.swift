@@ -29,7 +29,7 @@ struct DoctorCommand: Command {
   var quiet = false
 
   @Argument(
-    "<program>", help: "A program to examine, looked up in PATH.", completion: .file)
+    "[<program>]", help: "A program to examine, looked up in PATH.", completion: .file)
   var program: String?
 
   func run() throws {

@@ -97,7 +97,7 @@ struct HeapCommand: Command {
 
   @Argument(
     "<file|pid>", help: "Heap file, core file, or process id.", completion: .file)
-  var input: String
+  var input = ""
 
   func validate() throws {
     if let top, top < 1 { throw ValidationError("--top \(top): give a number of rows, 1 or more") }

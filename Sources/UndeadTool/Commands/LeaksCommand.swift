@@ -47,8 +47,8 @@ struct LeaksCommand: Command {
   @OptionGroup var check: CheckTime
 
   @Argument(
-    "<pid|file>", help: "Process id, core file, snapshots or JSON reports.", completion: .ownProcessesAndFiles)
-  var inputs: [String]
+    "<pid|file> ...", help: "Process id, core file, snapshots or JSON reports.", completion: .ownProcessesAndFiles)
+  var inputs: [String] = []
 
   func validate() throws {
     try growth.validate(with: report, kept)

@@ -34,8 +34,8 @@ struct MergeCommand: Command {
   var leaks = false
 
   @Argument(
-    "<[host=]file>", help: "Files, each with the name of its host if that matters.", completion: .file)
-  var files: [String]
+    "<[host=]file> ...", help: "Files, each with the name of its host if that matters.", completion: .file)
+  var files: [String] = []
 
   func validate() throws {
     if report.updateBaseline {

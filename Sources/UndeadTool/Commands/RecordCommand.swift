@@ -58,7 +58,7 @@ struct RecordCommand: Command {
 
   @Argument(
     "<pid>", help: "Process id of the program.", completion: .ownProcesses)
-  var pid: Int32
+  var pid: Int32 = 0
 
   func validate() throws {
     try AskedProgram.check(pid: pid)

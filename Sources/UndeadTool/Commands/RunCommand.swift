@@ -51,7 +51,8 @@ struct RunCommand: Command {
   var snapshotSignal: Int32?
 
   @Argument(
-    "<program arguments>", words: .rest, help: "The program, looked up in PATH, and its arguments.", completion: .file)
+    "[<program arguments> ...]", words: .rest, help: "The program, looked up in PATH, and its arguments.",
+    completion: .file)
   var command: [String] = []
 
   func validate() throws {

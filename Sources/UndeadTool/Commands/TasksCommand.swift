@@ -43,7 +43,7 @@ struct TasksCommand: Command {
 
   @Argument(
     "<file|pid>", help: "Heap file, core file, or process id.", completion: .ownProcessesAndFiles)
-  var input: String
+  var input = ""
 
   func validate() throws {
     if let top, top < 1 { throw ValidationError("--top \(top): give a number of groups, 1 or more") }

@@ -31,7 +31,7 @@ struct TestCommand: Command {
   @OptionGroup var stacks: StackOptions
 
   @Argument(
-    "<swift test arguments>", words: .rest, help: "Arguments of 'swift test'.")
+    "[<swift test arguments> ...]", words: .rest, help: "Arguments of 'swift test'.")
   var arguments: [String] = []
 
   func validate() throws {

@@ -69,11 +69,12 @@ struct WatchCommand: Command {
   @OptionGroup var findings: FindingOptions
 
   @Argument(
-    "<pid>", help: "Process id of a program, or of the 'undead run' that started it.", completion: .ownProcesses)
+    "[<pid>]", help: "Process id of a program, or of the 'undead run' that started it.", completion: .ownProcesses)
   var pid: Int32?
 
   @Argument(
-    "<program arguments>", words: .afterTerminator, help: "The program to start, looked up in PATH, and its arguments.",
+    "[<program arguments> ...]", words: .afterTerminator,
+    help: "The program to start, looked up in PATH, and its arguments.",
     completion: .file)
   var command: [String] = []
 

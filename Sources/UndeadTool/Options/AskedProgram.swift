@@ -10,7 +10,7 @@ struct AskedProgram: ParsableArguments {
 
   @Argument(
     "<pid>", help: "Process id of the program, or of the 'undead run' that started it.", completion: .checkedProcesses)
-  var pid: Int32
+  var pid: Int32 = 0
 
   func validate() throws {
     try Self.check(pid: pid)

@@ -104,9 +104,11 @@ struct DisplayOptions: ParsableArguments {
     if format == .pprof, output == nil {
       throw ValidationError("--format pprof: a profile is no text; name a file for it with --output")
     }
-    let files = [output].compactMap(\.self) + furtherReports.map(\.file)
-    if Set(files).count < files.count {
-      throw ValidationError("--output and --report: two reports would be written to the same file")
+    if !furtherReports.isEmpty {
+      let files = [output].compactMap(\.self) + furtherReports.map(\.file)
+      guard Set(files).count == files.count else {
+        throw ValidationError("--output and --report: two reports would be written to the same file")
+      }
     }
     if quiet, verbose { throw ValidationError("--quiet and --verbose: give only one of them") }
     if updateBaseline, baseline == nil { throw ValidationError("--update-baseline: name the file with --baseline") }
