@@ -35,12 +35,10 @@ struct DiffCommand: Command {
 
   @OptionGroup(title: "Core files") var core: CoreOptions
 
-  @Argument(
-    "<old>", help: "Heap file, snapshot, JSON report or core file of before.", completion: .file)
+  @Argument("<old>", help: "Heap file, snapshot, JSON report or core file of before.", completion: .file)
   var old = ""
 
-  @Argument(
-    "<new>", help: "Heap file, snapshot, JSON report or core file of now.", completion: .file)
+  @Argument("<new>", help: "Heap file, snapshot, JSON report or core file of now.", completion: .file)
   var new = ""
 
   func validate() throws {

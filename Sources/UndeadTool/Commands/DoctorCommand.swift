@@ -18,18 +18,15 @@ struct DoctorCommand: Command {
       Exit status: 1 if something fails, else 0. 64: the command line is wrong, or there is no such program.
       """)
 
-  @Option(
-    "-f, --format <format>", help: "Form of the answer: text or json.", brief: "text or json")
+  @Option("-f, --format <format>", help: "Form of the answer: text or json.", brief: "text or json")
   var format: AnswerFormat = .text
 
   @OptionGroup var answer: AnswerFile
 
-  @Flag(
-    "-q, --quiet", help: "Show only what does not work.", brief: "only what does not work")
+  @Flag("-q, --quiet", help: "Show only what does not work.", brief: "only what does not work")
   var quiet = false
 
-  @Argument(
-    "[<program>]", help: "A program to examine, looked up in PATH.", completion: .file)
+  @Argument("[<program>]", help: "A program to examine, looked up in PATH.", completion: .file)
   var program: String?
 
   func run() throws {

@@ -46,16 +46,13 @@ struct HeapCommand: Command {
       + "it, or a pattern with '*'.", brief: "one type: 'Session', 'App.*'")
   var type: String?
 
-  @Option(
-    "--address <address>", help: "Show the object that an address lies in.", brief: "the object at an address")
+  @Option("--address <address>", help: "Show the object that an address lies in.", brief: "the object at an address")
   var address: String?
 
-  @Option(
-    "--top <rows>", help: "Most rows to show (of the text: 20).", brief: "so many rows, not 20")
+  @Option("--top <rows>", help: "Most rows to show (of the text: 20).", brief: "so many rows, not 20")
   var top: Int?
 
-  @Option(
-    "--min-bytes <bytes>", help: "Leave out rows that retain less.")
+  @Option("--min-bytes <bytes>", help: "Leave out rows that retain less.")
   var minBytes = 0
 
   @Flag(
@@ -73,16 +70,13 @@ struct HeapCommand: Command {
 
   @OptionGroup var answer: AnswerFile
 
-  @Flag(
-    "--no-stacks", help: "Leave out the backtraces in the text.")
+  @Flag("--no-stacks", help: "Leave out the backtraces in the text.")
   var noStacks = false
 
-  @Option(
-    "--depth <frames>", help: "Most frames to show of each backtrace in the text.")
+  @Option("--depth <frames>", help: "Most frames to show of each backtrace in the text.")
   var depth: Int?
 
-  @Option(
-    "--color <color>", help: "Colour in the text: auto (on a terminal, unless NO_COLOR is set), always or never.")
+  @Option("--color <color>", help: "Colour in the text: auto (on a terminal, unless NO_COLOR is set), always or never.")
   var color: DisplayOptions.Color = .auto
 
   @OptionGroup var check: CheckTime
@@ -95,8 +89,7 @@ struct HeapCommand: Command {
 
   @OptionGroup(title: "Core files") var core: CoreOptions
 
-  @Argument(
-    "<file|pid>", help: "Heap file, core file, or process id.", completion: .file)
+  @Argument("<file|pid>", help: "Heap file, core file, or process id.", completion: .file)
   var input = ""
 
   func validate() throws {

@@ -21,8 +21,7 @@ struct MarkCommand: Command {
 
   @OptionGroup var program: AskedProgram
 
-  @Argument(
-    "[<name>]", help: "What the generation is called in reports; at most 111 bytes are kept.")
+  @Argument("[<name>]", help: "What the generation is called in reports; at most 111 bytes are kept.")
   var name = ""
 
   func run() throws {

@@ -29,12 +29,10 @@ struct MergeCommand: Command {
   @OptionGroup(title: "Verdict") var verdict: VerdictOptions
   @OptionGroup(title: "Core files") var core: CoreOptions
 
-  @Flag(
-    "--leaks", help: "Of heap files, merge the leaks.")
+  @Flag("--leaks", help: "Of heap files, merge the leaks.")
   var leaks = false
 
-  @Argument(
-    "<[host=]file> ...", help: "Files, each with the name of its host if that matters.", completion: .file)
+  @Argument("<[host=]file> ...", help: "Files, each with the name of its host if that matters.", completion: .file)
   var files: [String] = []
 
   func validate() throws {

@@ -31,8 +31,7 @@ struct RecordCommand: Command {
       70: it failed.
       """)
 
-  @Flag(
-    "--stop", help: "End the recording.")
+  @Flag("--stop", help: "End the recording.")
   var stop = false
 
   @Option(
@@ -48,16 +47,13 @@ struct RecordCommand: Command {
   @OptionGroup(title: "Report of --for") var report: DisplayOptions
   @OptionGroup(title: "Verdict of --for") var verdict: VerdictOptions
 
-  @Option(
-    "--heap <file>", help: "With --for: keep the heap of the last moment in this file.", completion: .file)
+  @Option("--heap <file>", help: "With --for: keep the heap of the last moment in this file.", completion: .file)
   var heap: String?
 
-  @Option(
-    "--timeout <seconds>", help: "How long a check may take.")
+  @Option("--timeout <seconds>", help: "How long a check may take.")
   var timeout = ProcessSnapshot.copyTimeout
 
-  @Argument(
-    "<pid>", help: "Process id of the program.", completion: .ownProcesses)
+  @Argument("<pid>", help: "Process id of the program.", completion: .ownProcesses)
   var pid: Int32 = 0
 
   func validate() throws {

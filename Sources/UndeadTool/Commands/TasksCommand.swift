@@ -23,26 +23,22 @@ struct TasksCommand: Command {
       taken.
       """)
 
-  @Option(
-    "--top <groups>", help: "Most groups to show in the text (20).", brief: "so many groups, not 20")
+  @Option("--top <groups>", help: "Most groups to show in the text (20).", brief: "so many groups, not 20")
   var top: Int?
 
-  @Option(
-    "-f, --format <format>", help: "Form of the answer: text or json.", brief: "text or json")
+  @Option("-f, --format <format>", help: "Form of the answer: text or json.", brief: "text or json")
   var format: AnswerFormat = .text
 
   @OptionGroup var answer: AnswerFile
 
-  @Option(
-    "--color <color>", help: "Colour in the text: auto (on a terminal, unless NO_COLOR is set), always or never.")
+  @Option("--color <color>", help: "Colour in the text: auto (on a terminal, unless NO_COLOR is set), always or never.")
   var color: DisplayOptions.Color = .auto
 
   @OptionGroup var check: CheckTime
 
   @OptionGroup(title: "Core files") var core: CoreOptions
 
-  @Argument(
-    "<file|pid>", help: "Heap file, core file, or process id.", completion: .ownProcessesAndFiles)
+  @Argument("<file|pid>", help: "Heap file, core file, or process id.", completion: .ownProcessesAndFiles)
   var input = ""
 
   func validate() throws {

@@ -30,8 +30,7 @@ struct TestCommand: Command {
   @OptionGroup var findings: FindingOptions
   @OptionGroup var stacks: StackOptions
 
-  @Argument(
-    "[<swift test arguments> ...]", words: .rest, help: "Arguments of 'swift test'.")
+  @Argument("[<swift test arguments> ...]", words: .rest, help: "Arguments of 'swift test'.")
   var arguments: [String] = []
 
   func validate() throws {

@@ -60,8 +60,7 @@ struct WatchCommand: Command {
     brief: "keep the heap of the last moment", completion: .file)
   var heap: String?
 
-  @Option(
-    "-f, --format <format>", help: "Form of the report: text or json.", brief: "text or json")
+  @Option("-f, --format <format>", help: "Form of the report: text or json.", brief: "text or json")
   var format: AnswerFormat = .text
 
   @OptionGroup var answer: AnswerFile

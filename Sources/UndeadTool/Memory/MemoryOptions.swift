@@ -16,8 +16,7 @@ struct MemoryOptions: ParsableArguments {
     transform: ZombieOptions.parseTime)
   var snapshotEvery: UInt64 = 600_000
 
-  @Option(
-    "--snapshot-keep <count>", help: "With --snapshot-at: how many of the newest such heaps are kept (3).")
+  @Option("--snapshot-keep <count>", help: "With --snapshot-at: how many of the newest such heaps are kept (3).")
   var snapshotKeep = 3
 
   func validate() throws {

@@ -4,8 +4,7 @@ import Glibc
 struct AskedProgram: ParsableArguments {
   static let defaultTimeout = 30.0
 
-  @Option(
-    "--timeout <seconds>", help: "How long to wait for the program.", brief: "how long to wait for the program")
+  @Option("--timeout <seconds>", help: "How long to wait for the program.", brief: "how long to wait for the program")
   var timeout = Self.defaultTimeout
 
   @Argument(

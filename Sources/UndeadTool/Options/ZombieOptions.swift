@@ -10,8 +10,7 @@ struct ZombieOptions: ParsableArguments {
   }
   enum Policy: String, ExpressibleByArgument, CaseIterable { case trap, report }
 
-  @Flag(
-    "--zombies", help: "Report uses of deallocated objects.", brief: "report uses of deallocated objects, too")
+  @Flag("--zombies", help: "Report uses of deallocated objects.", brief: "report uses of deallocated objects, too")
   var zombies = false
 
   @Option(
@@ -60,8 +59,7 @@ struct ZombieOptions: ParsableArguments {
       + "commas.")
   var zombieAllow: String?
 
-  @Option(
-    "--zombie-deny <types>", help: "Do not keep deallocated objects of these types and their subclasses.")
+  @Option("--zombie-deny <types>", help: "Do not keep deallocated objects of these types and their subclasses.")
   var zombieDeny: String?
 
   @Option(

@@ -15,8 +15,7 @@ struct DisplayOptions: ParsableArguments {
     }
   }
 
-  @Option(
-    "-f, --format <format>", help: "Form of the report: \(ReportFormat.explainedList).", brief: ReportFormat.list)
+  @Option("-f, --format <format>", help: "Form of the report: \(ReportFormat.explainedList).", brief: ReportFormat.list)
   var format: ReportFormat = .text
 
   @Option(
@@ -37,8 +36,7 @@ struct DisplayOptions: ParsableArguments {
     completion: .file)
   var suppressions: [String] = []
 
-  @Flag(
-    "--no-suppressions", help: "Do without the file .undead.supp of the package, which is read by itself.")
+  @Flag("--no-suppressions", help: "Do without the file .undead.supp of the package, which is read by itself.")
   var noSuppressions = false
 
   @Flag(
@@ -51,8 +49,7 @@ struct DisplayOptions: ParsableArguments {
     brief: "report only what the file does not list (--update-baseline)", completion: .file)
   var baseline: String?
 
-  @Flag(
-    "--update-baseline", help: "Write all that was found into the file of --baseline, and accept it.")
+  @Flag("--update-baseline", help: "Write all that was found into the file of --baseline, and accept it.")
   var updateBaseline = false
 
   @Flag(
@@ -60,12 +57,10 @@ struct DisplayOptions: ParsableArguments {
     help: "Leave out the backtraces. 'run' does not record them then, which is faster (as with '--stacks none').")
   var noStacks = false
 
-  @Flag(
-    "--explain", help: "Say of each leak why it is certain: what names it, and which counts decided.")
+  @Flag("--explain", help: "Say of each leak why it is certain: what names it, and which counts decided.")
   var explain = false
 
-  @Option(
-    "--depth <frames>", help: "Most frames to show of each backtrace in the text report.")
+  @Option("--depth <frames>", help: "Most frames to show of each backtrace in the text report.")
   var depth: Int?
 
   @Option(
@@ -79,8 +74,7 @@ struct DisplayOptions: ParsableArguments {
     brief: "show every group, not the 20 worst")
   var all = false
 
-  @Option(
-    "--min-count <objects>", help: "Leave out groups of fewer objects.")
+  @Option("--min-count <objects>", help: "Leave out groups of fewer objects.")
   var minCount = 1
 
   @Option(
@@ -88,12 +82,10 @@ struct DisplayOptions: ParsableArguments {
   )
   var color: Color = .auto
 
-  @Flag(
-    "-v, --verbose", help: "Print what the tool does.")
+  @Flag("-v, --verbose", help: "Print what the tool does.")
   var verbose = false
 
-  @Flag(
-    "-q, --quiet", help: "Write no report in text if nothing was found and everything was checked.")
+  @Flag("-q, --quiet", help: "Write no report in text if nothing was found and everything was checked.")
   var quiet = false
 
   func validate() throws {
@@ -144,8 +136,7 @@ struct VerdictOptions: ParsableArguments {
     completion: .words { FailureCondition.allCases.map(\.rawValue) + ["none"] }, transform: VerdictOptions.parse)
   var failOn: Set<FailureCondition> = FailureCondition.standard
 
-  @Option(
-    "--exit-code <status>", help: "Exit status for a failure, 0 to only report.")
+  @Option("--exit-code <status>", help: "Exit status for a failure, 0 to only report.")
   var exitCode: Int32 = ExitStatus.findings
 
   func validate() throws {
