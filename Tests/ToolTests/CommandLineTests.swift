@@ -7,14 +7,14 @@ import UndeadReport
 /// What all commands have in common: short options, help, completions, the version; and what is said of a wrong command line.
 @Suite(.timeLimit(.minutes(20))) struct CommandLineTests {
   private static func option(_ name: String, of command: String) -> Declaration? {
-    UndeadCommand.verb(command)?.declarations.first { $0.names.contains(name) }
+    UndeadCommand.commands.verb(command)?.declarations.first { $0.names.contains(name) }
   }
 
   /// The same letter is the same option everywhere, and wherever there is the option there is the letter.
   @Test func shortOptionsAreTheSameEverywhere() {
-    #expect(UndeadCommand.verbs.count > 10)
+    #expect(UndeadCommand.commands.verbs.count > 10)
     let letters = ["--output": "-o", "--format": "-f", "--verbose": "-v", "--quiet": "-q"]
-    for option in UndeadCommand.verbs.flatMap({ $0.declarations }) where !option.isOperand {
+    for option in UndeadCommand.commands.verbs.flatMap({ $0.declarations }) where !option.isOperand {
       let long = option.names.last ?? ""
       let hasInverse = option.names.count == 2 && long == "--no-\(option.names[0].dropFirst(2))"
       let short = hasInverse ? option.names[0] : letters[long]
@@ -25,18 +25,18 @@ import UndeadReport
   }
 
   /// An option that is declared twice could not be read.
-  @Test(arguments: UndeadCommand.verbs.map { $0.help.name })
+  @Test(arguments: UndeadCommand.commands.verbs.map { $0.help.name })
   func eachNameIsDeclaredOnce(_ verb: String) throws {
     let names =
-      try #require(UndeadCommand.verb(verb)).declarations.flatMap(\.names)
+      try #require(UndeadCommand.commands.verb(verb)).declarations.flatMap(\.names)
       + ArgumentReader.Request.allCases.map { $0.rawValue }
     #expect(Set(names).count == names.count)
   }
 
   /// It names only options that there are, and has a few words on each.
-  @Test(arguments: UndeadCommand.verbs.map { $0.help.name })
+  @Test(arguments: UndeadCommand.commands.verbs.map { $0.help.name })
   func theHelpOfAVerbFitsOnAScreen(_ verb: String) throws {
-    let command = try #require(UndeadCommand.verb(verb))
+    let command = try #require(UndeadCommand.commands.verb(verb))
     let lines = HelpText.brief(command).split(separator: "\n", omittingEmptySubsequences: false)
     #expect(lines.count <= 24, "\(lines.count) lines")
     for line in lines { #expect(line.count <= 110, "\(line)") }
@@ -46,13 +46,13 @@ import UndeadReport
   }
 
   /// Whatever is declared is in the help, in the manual and among the completions.
-  @Test(arguments: UndeadCommand.verbs.map { $0.help.name })
+  @Test(arguments: UndeadCommand.commands.verbs.map { $0.help.name })
   func everyOptionIsDescribed(_ verb: String) throws {
-    let command = try #require(UndeadCommand.verb(verb))
+    let command = try #require(UndeadCommand.commands.verb(verb))
     let help = HelpText.full(command)
-    let page = try #require(ManualPage.text(of: verb))
-    let list = try #require(ManualPage.text(of: nil))
-    let offers = CompletionAnswer(to: ["undead", verb, "-"], at: 2).lines
+    let page = try #require(ManualPage.text(of: verb, in: UndeadCommand.commands))
+    let list = try #require(ManualPage.text(of: nil, in: UndeadCommand.commands))
+    let offers = CompletionAnswer(to: ["undead", verb, "-"], at: 2, in: UndeadCommand.commands).lines
     for option in command.declarations {
       #expect(help.contains("  \(option.isOperand ? option.label(as: "") : option.label)"), "\(option.label)")
       for name in option.names {
@@ -123,7 +123,7 @@ import UndeadReport
       ("heap", ["--output", "--save"]), ("watch", ["--output", "--heap"]),
     ] {
       for option in options {
-        let lines = CompletionAnswer(to: ["undead", command, option, ""], at: 3).lines
+        let lines = CompletionAnswer(to: ["undead", command, option, ""], at: 3, in: UndeadCommand.commands).lines
         #expect(lines == ["\tfile"] || lines == ["\tdirectory"], "\(command) \(option)")
       }
     }
@@ -153,7 +153,7 @@ import UndeadReport
   ])
   func aWordThatIsNoCommandIsAnswered(arguments: [String], answer: String) {
     #expect(UnknownWord.error(arguments, names: ["run", "test", "heap", "help"]).message.plain == answer)
-    #expect(throws: ValidationError.self) { try UndeadCommand.command(for: arguments) }
+    #expect(throws: ValidationError.self) { try UndeadCommand.commands.command(for: arguments) }
   }
 
   @Test(arguments: [
@@ -170,7 +170,7 @@ import UndeadReport
     (["undead", "--generate-completion-script", "b"], 2, ["bash"]),
   ])
   func completions(words: [String], index: Int, offers: [String]) {
-    let lines = CompletionAnswer(to: words, at: index).lines
+    let lines = CompletionAnswer(to: words, at: index, in: UndeadCommand.commands).lines
     #expect(lines.map { String($0.prefix { $0 != "\t" }) } == offers)
   }
 

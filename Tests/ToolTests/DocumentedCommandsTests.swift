@@ -34,9 +34,9 @@ import Testing
     }
   }
 
-  @Test(arguments: UndeadCommand.verbs.map { $0.help.name })
+  @Test(arguments: UndeadCommand.commands.verbs.map { $0.help.name })
   func theToolAcceptsTheExamplesOfItsHelp(verb: String) throws {
-    let examples = try #require(UndeadCommand.verb(verb)).help.examples
+    let examples = try #require(UndeadCommand.commands.verb(verb)).help.examples
     #expect(!examples.isEmpty)
     for (command, _) in examples { #expect(Self.problem(Self.words(command)) == nil, "\(command)") }
   }
@@ -52,7 +52,7 @@ import Testing
   private static func problem(_ words: [String]) -> String? {
     guard words.count > 1, !["help", "ended"].contains(words[1]), !words[1].hasPrefix("-") else { return nil }
     do {
-      _ = try UndeadCommand.command(for: Array(words.dropFirst()))
+      _ = try UndeadCommand.commands.command(for: Array(words.dropFirst()))
       return nil
     } catch let answer as Answer {
       return answer.text.isEmpty ? "no answer" : nil

@@ -15,14 +15,6 @@ struct ArgumentReader {
     init?(word: String) {
       self.init(rawValue: word == "-h" || word == "-help" ? "--help" : word)
     }
-
-    func text(of command: any Command.Type) -> String {
-      switch self {
-      case .help: HelpText.brief(command)
-      case .allHelp: HelpText.full(command)
-      case .version: UndeadCommand.version
-      }
-    }
   }
 
   private let declarations: [Declaration]

@@ -59,15 +59,11 @@ extension Command {
 
   /// Reads the words after the command's name.
   ///
-  /// - Throws: ``ValidationError``, or ``Answer`` if they ask for help.
+  /// - Throws: ``ValidationError``, or ``ArgumentReader/Request`` if they ask for help.
   static func parse(_ words: [String]) throws -> Self {
     let (command, declarations) = Declarations.of(self)
-    do {
-      var reader = ArgumentReader(declarations.all, words)
-      try reader.read()
-    } catch let request as ArgumentReader.Request {
-      throw Answer(text: request.text(of: Self.self))
-    }
+    var reader = ArgumentReader(declarations.all, words)
+    try reader.read()
     try declarations.validate()
     try command.validate()
     return command

@@ -29,7 +29,7 @@ final class Declaration {
   /// The value that it has if it is not given, for the help.
   let initialText: () -> String
   /// Of its group.
-  fileprivate(set) var title: String?
+  var title: String?
 
   /// With dashes, the short one first; an operand has none.
   private(set) lazy var names = label.split { " ,/".contains($0) }.filter { $0.hasPrefix("-") }.map(String.init)
@@ -62,37 +62,4 @@ final class Declaration {
   }
   /// The value in capitals; one of a few words is as it is.
   var valueText: String { !isOperand && valueName.contains("|") ? valueName : valueName.uppercased() }
-}
-
-/// The declarations of a command that is being made. One thread makes and reads it.
-final class Declarations: @unchecked Sendable {
-  @TaskLocal static var current: Declarations?
-
-  private(set) var all: [Declaration] = []
-  private var checks: [() throws -> Void] = []
-  private var title: String?
-
-  static func of<Made: Command>(_ command: Made.Type) -> (Made, Declarations) {
-    let declarations = Declarations()
-    return ($current.withValue(declarations) { Made() }, declarations)
-  }
-
-  fileprivate func add(_ declaration: Declaration) {
-    declaration.title = title
-    all.append(declaration)
-  }
-
-  /// Makes a group of them.
-  func group<Group: ParsableArguments>(_ title: String?) -> Group {
-    self.title = title
-    defer { self.title = nil }
-    let group = Group()
-    checks.append(group.validate)
-    return group
-  }
-
-  /// Checks the values of all groups.
-  func validate() throws {
-    for check in checks { try check() }
-  }
 }

@@ -36,12 +36,23 @@ enum HelpText {
     return parts.joined(separator: "\n\n") + "\n"
   }
 
-  static func ofTool() -> String {
-    let verbs = UndeadCommand.verbs.map { ($0.help.name, $0.help.abstract) }
+  static func ofTool(_ commands: CommandSet) -> String {
+    let verbs = commands.verbs.map { ($0.help.name, $0.help.abstract) }
     return [
-      overview(UndeadCommand.help), "USAGE: undead <subcommand>", section("OPTIONS", Array(ofAll.prefix(2))),
+      overview(commands.help), "USAGE: undead <subcommand>", section("OPTIONS", Array(ofAll.prefix(2))),
       section("SUBCOMMANDS", verbs), "  See 'undead help <subcommand>' for detailed help.",
     ].joined(separator: "\n\n")
+  }
+
+  /// What is wrong with a command line, and where there is help.
+  static func refusal(_ error: ValidationError, _ command: (any Command.Type)?) -> String {
+    let usage = command.map(usage) ?? "undead <subcommand>"
+    let name = command.map { "undead \($0.help.name)" } ?? "undead"
+    return """
+      Error: \(error.message.plain)\(error.about.map { "\nHelp:  \($0.plain)" } ?? "")
+      Usage: \(usage.replacing("\n", with: "\n       "))
+        See '\(name) --help' for more information.
+      """
   }
 
   /// Its lines of usage.

@@ -3,15 +3,17 @@ import Glibc
 /// What `--generate-manual` writes: pages of the manual in mdoc, and the list of all options in Markdown (scripts/make/manual).
 enum ManualPage {
   /// `undead` for the page of the tool, the name of a command for its page, nil for the list; nil if there is no such command.
-  static func text(of name: String?) -> String? {
-    guard let name else { return list() }
-    if name == "undead" { return page(UndeadCommand.help, nil) }
-    return UndeadCommand.verb(name).map { page($0.help, $0) }
+  static func text(of name: String?, in commands: CommandSet) -> String? {
+    guard let name else { return list(commands) }
+    if name == "undead" {
+      return page(commands.help, nil, commands.verbs.map { ".Xr undead.\($0.help.name) 1" }.sorted())
+    }
+    return commands.verb(name).map { page($0.help, $0, [".Xr undead 1"]) }
   }
 
   // MARK: Pages
 
-  private static func page(_ help: CommandHelp, _ command: (any Command.Type)?) -> String {
+  private static func page(_ help: CommandHelp, _ command: (any Command.Type)?, _ references: [String]) -> String {
     // `man` needs a name without a blank.
     let name = command == nil ? "undead" : "undead.\(help.name)"
     var lines = [
@@ -43,12 +45,7 @@ enum ManualPage {
       for (command, purpose) in help.examples { lines += [".It Ic \(escaped(command))", text(purpose)] }
       lines.append(".El")
     }
-    lines.append(".Sh SEE ALSO")
-    lines.append(
-      command == nil
-        ? UndeadCommand.verbs.map { ".Xr undead.\($0.help.name) 1" }.sorted().joined(separator: " ,\n") : ".Xr undead 1"
-    )
-    return lines.joined(separator: "\n")
+    return (lines + [".Sh SEE ALSO", references.joined(separator: " ,\n")]).joined(separator: "\n")
   }
 
   /// An option with its value, as an item of a list.
@@ -87,8 +84,8 @@ enum ManualPage {
 
   // MARK: List
 
-  private static func list() -> String {
-    let all = UndeadCommand.verbs.map { verb in
+  private static func list(_ commands: CommandSet) -> String {
+    let all = commands.verbs.map { verb in
       (verb, HelpText.groups(verb).map { (title: $0.title, options: $0.options.map(spelled)) })
     }
     // A group that several commands have is listed once; the first one names it.

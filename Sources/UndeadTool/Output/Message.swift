@@ -19,15 +19,4 @@ enum Message {
   static func answer(lines: String) {
     _ = System.write(Array("\(lines)\n".utf8), to: STDOUT_FILENO)
   }
-
-  /// Says what is wrong with a command line, and where there is help.
-  static func refuse(_ error: ValidationError, of command: (any Command.Type)?) {
-    var lines = ["Error: \(error.message.plain)"]
-    if let about = error.about { lines.append("Help:  \(about.plain)") }
-    let usage = command.map(HelpText.usage) ?? "undead <subcommand>"
-    lines.append("Usage: \(usage.replacing("\n", with: "\n       "))")
-    let name = command.map { "undead \($0.help.name)" } ?? "undead"
-    lines.append("  See '\(name) --help' for more information.")
-    _ = System.write(Array("\(lines.joined(separator: "\n"))\n".utf8), to: STDERR_FILENO)
-  }
 }
