@@ -126,6 +126,7 @@ import UndeadReport
       #expect(throws: ArgumentReader.Request.self) { try Passing.parse(words) }
     }
     #expect(throws: ValidationError.self) { try Passing.parse(["--format", "--help"]) }
+    #expect(throws: ValidationError.self) { try Passing.parse(["--fromat", "a"]) }
   }
 
   /// A copy of a command whose option is set leaves the other one.

@@ -88,7 +88,8 @@ import UndeadReport
       ["run", "--sample", "x", "true"], "invalid for '--sample <bytes>': 'x': give a number with its unit, like 512KiB"
     ),
     (["run", "--all=1", "true"], "The option '--all' does not take any value, but '1' was specified."),
-    (["run", "--halp", "true"], "'--halp' is no option of 'undead run'; options of the program come after it"),
+    (["run", "--halp", "true"], "Unknown option '--halp'. Did you mean '--help'?"),
+    (["run", "--nothing", "true"], "'--nothing' is no option of 'undead run'; options of the program come after it"),
     (["run", "-qx", "true"], "'-qx' is no option of 'undead run'"), (["run"], "name a program to run"),
     (["run", "-qv", "true"], "--quiet and --verbose: give only one of them"),
     (["run", "--zombie-rate", "0", "true"], "--zombie-rate 0: give 1 or more"),

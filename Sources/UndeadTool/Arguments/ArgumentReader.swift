@@ -36,6 +36,8 @@ struct ArgumentReader {
     }
     while let word = words.first {
       if takesRest, word == "--" || !isOption(word) {
+        // It would not be the first word of a program.
+        if word.hasPrefix("--"), closest(to: Self.name(word)) != nil { throw unknown(Self.name(word)) }
         operands += words
         break
       }
@@ -147,8 +149,11 @@ struct ArgumentReader {
   }
 
   private func unknown(_ name: String) -> ValidationError {
+    ValidationError("Unknown option '\(name)'\(closest(to: name).map { ". Did you mean '\($0)'?" } ?? "")")
+  }
+
+  private func closest(to name: String) -> String? {
     let names = declarations.flatMap { $0.names } + Request.allCases.map { $0.rawValue }
-    let close = UnknownWord.closest(to: name, among: names.filter { $0.hasPrefix("--") })
-    return ValidationError("Unknown option '\(name)'\(close.map { ". Did you mean '\($0)'?" } ?? "")")
+    return UnknownWord.closest(to: name, among: names.filter { $0.hasPrefix("--") })
   }
 }

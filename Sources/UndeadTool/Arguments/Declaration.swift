@@ -61,5 +61,5 @@ final class Declaration {
     valueName.isEmpty ? name : isOperand ? "<\(valueName)>" : "\(name) <\(valueName)>"
   }
   /// The value in capitals; one of a few words is as it is.
-  var valueText: String { !isOperand && valueName.contains("|") ? valueName : valueName.uppercased() }
+  var valueText: String { valueName.contains("|") ? valueName : valueName.uppercased() }
 }

@@ -97,14 +97,8 @@ enum ManualPage {
     func sharedTitle(_ options: [String]) -> String? { shared.first { $0.options == options }?.title }
     var sections = all.map { verb, groups in
       let help = verb.help
-      let operands = verb.declarations.filter(\.isOperand)
-      var call = ["undead \(help.name)", "[OPTIONS]"]
-      if operands.contains(where: { $0.words == .rest }) { call.append("--") }
-      call += operands.map { operand in
-        let name = operand.valueText + (operand.isRepeating ? "..." : "")
-        return operand.isOptional ? "[\(name)]" : name
-      }
-      var lines = ["## undead \(help.name)", "\(help.abstract) `\(call.joined(separator: " "))`", ""]
+      let calls = HelpText.usage(verb).replacing("\n", with: "`, `")
+      var lines = ["## undead \(help.name)", "\(help.abstract) `\(calls)`", ""]
       for (title, options) in groups.suffix(1) + groups.dropLast() where !options.isEmpty && sharedTitle(options) == nil
       {
         lines.append("- \(title.map { "\($0): " } ?? "")\(options.joined(separator: ", "))")
