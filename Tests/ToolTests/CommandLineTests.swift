@@ -105,6 +105,7 @@ import UndeadReport
     ),
     (["diff", "a", "b", "c", "d"], "2 unexpected arguments: 'c', 'd'"),
     (["heap", "--help=1"], "'--help' does not take any value"),
+    (["run", "--help=1", "true"], "'--help' does not take any value"),
     (["mark", "x"], "The value 'x' is invalid for '<pid>'"),
     (["watch", "1", "--", "true"], "give a process id or a program, not both"),
     (["leaks", "1", "--fail-on-growth", ">", "--for", "1"], "'>' is no rule for growth"),

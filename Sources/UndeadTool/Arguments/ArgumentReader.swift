@@ -37,7 +37,7 @@ struct ArgumentReader {
     while let word = words.first {
       if takesRest, word == "--" || !isOption(word) {
         // It would not be the first word of a program.
-        if word.hasPrefix("--"), closest(to: Self.name(word)) != nil { throw unknown(Self.name(word)) }
+        if word != "--", word.hasPrefix("--"), closest(to: Self.name(word)) != nil { throw unknown(Self.name(word)) }
         operands += words
         break
       }
@@ -58,7 +58,7 @@ struct ArgumentReader {
 
   private func isOption(_ word: String) -> Bool {
     guard word.hasPrefix("-") else { return false }
-    if Request(word: word) != nil { return true }
+    if Request(word: Self.name(word)) != nil { return true }
     if word.hasPrefix("--") { return find(Self.name(word)) != nil }
     // All letters up to one with a value.
     for letter in word.dropFirst() {
