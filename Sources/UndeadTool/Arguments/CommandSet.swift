@@ -17,7 +17,7 @@ struct CommandSet: Sendable {
       }
     }
     // Options of the tool are alone.
-    let parts = word.split(separator: "=", maxSplits: 1).map(String.init)
+    let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
     let value = parts.count > 1 ? parts[1] : words.dropFirst().first
     switch parts.first {
     case "help":

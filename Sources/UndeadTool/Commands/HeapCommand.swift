@@ -89,7 +89,7 @@ struct HeapCommand: Command {
 
   @OptionGroup(title: "Core files") var core: CoreOptions
 
-  @Argument("<file|pid>", help: "Heap file, core file, or process id.", completion: .file)
+  @Argument("<file|pid>", help: "Heap file, core file, or process id.", completion: .ownProcessesAndFiles)
   var input = ""
 
   func validate() throws {
