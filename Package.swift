@@ -39,19 +39,12 @@ let package = Package(
     .executable(name: "undead", targets: ["UndeadTool"]),
     .plugin(name: "UndeadCommandPlugin", targets: ["UndeadCommandPlugin"]),
   ],
-  // What needs other packages. A package that depends on this one with `traits: []`, for assertions, resolves and builds no other.
+  // The only product that needs another package. Those who depend on this one with `traits: []` resolve no other.
   traits: [
-    // One, as SwiftPM passes the names of those that are enabled to the compiler in an order that changes from run to run: each
-    // change of the manifest, or of what it reads from the environment, would compile everything again.
-    .default(enabledTraits: ["All"]),
-    .trait(name: "All", description: "All of the following."),
+    .default(enabledTraits: ["Metrics"]),
     .trait(name: "Metrics", description: "UndeadMetrics, by swift-metrics."),
-    .trait(name: "Tool", description: "The tool and the command plugin, by swift-argument-parser."),
   ],
-  dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
-    .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
-  ],
+  dependencies: [.package(url: "https://github.com/apple/swift-metrics", from: "2.5.0")],
   targets: [
     // For tests alone. Its module names the library to link: nothing is asked of pkg-config.
     .systemLibrary(name: "CUnwind", providers: [.apt(["libunwind-dev"])]),
@@ -143,14 +136,13 @@ let package = Package(
       name: "UndeadMetrics",
       dependencies: [
         "Undead", "UndeadHeapFile", "UndeadReport", "UndeadRunLoop",
-        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["All", "Metrics"])),
+        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
       ]),
     .executableTarget(
       name: "UndeadTool",
       dependencies: [
         "UndeadAttach", "UndeadFormats", "UndeadHeap", "UndeadHeapReport", "UndeadPage", "UndeadProfile",
         "UndeadReport", "UndeadSystem",
-        .product(name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["All", "Tool"])),
       ],
       linkerSettings: toolLibraries.map { directory in
         [
@@ -231,7 +223,7 @@ let package = Package(
       name: "UndeadMetricsTests",
       dependencies: [
         "Undead", "UndeadMetrics",
-        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["All", "Metrics"])),
+        .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
       ]),
     .testTarget(name: "UndeadXCTestTests", dependencies: ["UndeadXCTest"]),
     .testTarget(name: "UndeadTestingTests", dependencies: ["Undead", "UndeadTesting"]),
@@ -266,7 +258,6 @@ if !hasTool {
   package.targets.removeAll { $0.type == .test || ofTool.contains($0.name) }
   package.targets.append(.executableTarget(name: "UndeadTool", path: "Sources/UndeadToolElsewhere"))
   package.products.removeAll { $0.name == "UndeadPreload" }
-  package.dependencies.removeFirst()  // swift-argument-parser
 }
 
 // `swift build` takes one product or builds everything. scripts/undead and scripts/demo build the tool and its library in one run: no
@@ -280,7 +271,7 @@ if Context.environment["UNDEAD_ONLY_TOOL"] == "1" {
     for case .byNameItem(let dependency, _) in target.dependencies { rest.append(dependency) }
   }
   package.targets.removeAll { !needed.contains($0.name) }
-  package.dependencies.removeLast(package.dependencies.count - 1)  // all but swift-argument-parser
+  package.dependencies = []
 }
 
 // How long the optimiser takes is noticed, how long a page, an answer, the reading of options or a call of the kernel takes is

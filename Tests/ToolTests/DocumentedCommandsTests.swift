@@ -34,11 +34,11 @@ import Testing
     }
   }
 
-  @Test(arguments: ShortHelp.all.map(\.verb))
+  @Test(arguments: UndeadCommand.commands.verbs.map { $0.help.name })
   func theToolAcceptsTheExamplesOfItsHelp(verb: String) throws {
-    for (command, _) in try #require(ShortHelp.all.first { $0.verb == verb }).examples {
-      #expect(Self.problem(Self.words(command)) == nil, "\(command)")
-    }
+    let examples = try #require(UndeadCommand.commands.verb(verb)).help.examples
+    #expect(!examples.isEmpty)
+    for (command, _) in examples { #expect(Self.problem(Self.words(command)) == nil, "\(command)") }
   }
 
   @Test func aWrongOneIsFound() {
@@ -51,14 +51,13 @@ import Testing
   /// What the tool says to it. In a sentence a command may be without what it is about.
   private static func problem(_ words: [String]) -> String? {
     guard words.count > 1, !["help", "ended"].contains(words[1]), !words[1].hasPrefix("-") else { return nil }
-    // The parser prepares a whole tool in 0.1 s.
-    guard let verb = UndeadCommand.configuration.subcommands.first(where: { $0.configuration.commandName == words[1] })
-    else { return "there is no '\(words[1])'" }
     do {
-      _ = try verb.parse(Array(words.dropFirst(2)))
+      _ = try UndeadCommand.commands.command(for: Array(words.dropFirst()))
       return nil
+    } catch let answer as Answer {
+      return answer.text.isEmpty ? "no answer" : nil
     } catch {
-      let message = verb.message(for: error)
+      let message = (error as? ValidationError)?.message.plain ?? "\(error)"
       return ["Missing expected argument", "Missing value for", "name a program", "name a process"].contains(
         where: message.contains) ? nil : message
     }

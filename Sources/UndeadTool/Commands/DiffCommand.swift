@@ -1,14 +1,18 @@
-import ArgumentParser
 import Glibc
 import UndeadHeap
 import UndeadHeapReport
 import UndeadReport
 
 /// `undead diff`: what is new between two checks.
-struct DiffCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "diff",
+struct DiffCommand: Command {
+  static let help = CommandHelp(
+    name: "diff",
     abstract: "Show what grew between two heap files, or which findings are new between two snapshots or JSON reports.",
+    examples: [
+      ("undead diff before.heap after.heap", "the fields that hold more than before"),
+      ("undead diff old.json new.json", "leaks that are new"),
+    ],
+    common: ["--format", "--output", "--fail-on", "--fail-on-growth"],
     discussion: """
       Heap files (undead run --heap, undead heap PID --save): which containers grew, by how many objects and bytes, who \
       keeps them and where they were allocated, and what changed in the leaks. Best are two of one process, some time apart.
@@ -22,20 +26,20 @@ struct DiffCommand: ParsableCommand {
   @OptionGroup(title: "Verdict") var verdict: VerdictOptions
 
   @Option(
-    help: ArgumentHelp(
+    "--fail-on-growth <rule>",
+    help:
       "Of heap files: fail if this grew: any (a container, by 4 KB or more), a type ('App.Session', 'App.*'), or, for files "
-        + "of one process, more than a rate ('10MB/h', 'App.Session>100/min'). Can be given several times.",
-      valueName: "rule"),
-    transform: WatchCommand.parseRule)
+      + "of one process, more than a rate ('10MB/h', 'App.Session>100/min'). Can be given several times.",
+    brief: "fail if this grew: any, 'App.*', '10MB/h', 'App.Session>100/min'")
   var failOnGrowth: [GrowthRule] = []
 
   @OptionGroup(title: "Core files") var core: CoreOptions
 
-  @Argument(help: "Heap file, snapshot, JSON report or core file of before.", completion: .file())
-  var old: String
+  @Argument("<old>", help: "Heap file, snapshot, JSON report or core file of before.", completion: .file)
+  var old = ""
 
-  @Argument(help: "Heap file, snapshot, JSON report or core file of now.", completion: .file())
-  var new: String
+  @Argument("<new>", help: "Heap file, snapshot, JSON report or core file of now.", completion: .file)
+  var new = ""
 
   func validate() throws {
     if report.updateBaseline {

@@ -1,12 +1,16 @@
-import ArgumentParser
 import Glibc
 import UndeadReport
 
 /// `undead doctor`: what works here, and what to do about what does not.
-struct DoctorCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "doctor",
+struct DoctorCommand: Command {
+  static let help = CommandHelp(
+    name: "doctor",
     abstract: "Show what works on this machine, or with a program, and what to do about the rest.",
+    examples: [
+      ("undead doctor", "the machine"),
+      ("undead doctor .build/debug/App", "and a program"),
+    ],
+    common: ["--format", "--output", "--quiet"],
     discussion: """
       Tries what the system allows, and checks a small program that leaks. With PROGRAM, reports how well that can \
       be checked. 'warn': a part does not work here. 'fail': no check is possible.
@@ -14,15 +18,15 @@ struct DoctorCommand: ParsableCommand {
       Exit status: 1 if something fails, else 0. 64: the command line is wrong, or there is no such program.
       """)
 
-  @Option(name: .shortAndLong, help: "Form of the answer: text or json.")
+  @Option("-f, --format <format>", help: "Form of the answer: text or json.", brief: "text or json")
   var format: AnswerFormat = .text
 
   @OptionGroup var answer: AnswerFile
 
-  @Flag(name: .shortAndLong, help: "Show only what does not work.")
+  @Flag("-q, --quiet", help: "Show only what does not work.", brief: "only what does not work")
   var quiet = false
 
-  @Argument(help: "A program to examine, looked up in PATH.", completion: .file())
+  @Argument("[<program>]", help: "A program to examine, looked up in PATH.", completion: .file)
   var program: String?
 
   func run() throws {

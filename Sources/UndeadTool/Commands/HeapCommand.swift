@@ -1,4 +1,3 @@
-import ArgumentParser
 import Glibc
 import UndeadHeap
 import UndeadHeapReport
@@ -13,14 +12,18 @@ enum HeapFormat: String, ExpressibleByArgument, CaseIterable {
 extension HeapView: ExpressibleByArgument {}
 
 /// `undead heap`: what is in memory, and who holds it.
-struct HeapCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "heap",
+struct HeapCommand: Command {
+  static let help = CommandHelp(
+    name: "heap",
     abstract: "Show what is in memory: by type, with what each type retains, and who retains it.",
+    examples: [
+      ("undead heap 4711", "a process; it stops for some milliseconds and goes on"),
+      ("undead heap 4711 --type Session", "who holds sessions, and where they were allocated"),
+      ("undead heap 4711 --save now.heap", "to compare later: undead diff before.heap now.heap"),
+      ("undead heap core.4711 -f html -o heap.html", "a page to click through"),
+    ],
+    common: ["--by", "--type", "--address", "--top", "--format", "--output", "--save"],
     discussion: """
-      Example:  undead heap 4711
-                undead heap 4711 --type Session
-
       PID is any program of this user, or any at all for root; it stops for some milliseconds. FILE is what --save, \
       'undead run --heap' or 'undead leaks --heap' wrote, or a core file.
 
@@ -31,61 +34,63 @@ struct HeapCommand: ParsableCommand {
       """)
 
   @Option(
-    help: "Rows of the table: type, module, site (the line that allocated), root, generation, descriptor or thread.")
+    "--by <by>",
+    help: "Rows of the table: type, module, site (the line that allocated), root, generation, descriptor or thread.",
+    brief: "type, module, site (the line that allocated), root or generation")
   var by: HeapView = .type
 
   @Option(
-    help: ArgumentHelp(
+    "--type <pattern>",
+    help:
       "Tell of one type: who holds its objects, what they hold, where they were allocated. Its name, the last part of "
-        + "it, or a pattern with '*'.", valueName: "pattern"))
+      + "it, or a pattern with '*'.", brief: "one type: 'Session', 'App.*'")
   var type: String?
 
-  @Option(help: ArgumentHelp("Show the object that an address lies in.", valueName: "address"))
+  @Option("--address <address>", help: "Show the object that an address lies in.", brief: "the object at an address")
   var address: String?
 
-  @Option(help: ArgumentHelp("Most rows to show (of the text: 20).", valueName: "rows"))
+  @Option("--top <rows>", help: "Most rows to show (of the text: 20).", brief: "so many rows, not 20")
   var top: Int?
 
-  @Option(help: ArgumentHelp("Leave out rows that retain less.", valueName: "bytes"))
+  @Option("--min-bytes <bytes>", help: "Leave out rows that retain less.")
   var minBytes = 0
 
   @Flag(
-    inversion: .prefixedNo,
+    "--fold-storage/--no-fold-storage",
     help: "Count storage of collections, strings and Data with the objects that own it (text: on, other forms: off).")
   var foldStorage: Bool?
 
   @Option(
-    name: .shortAndLong,
+    "-f, --format <format>",
     help: """
       Form of the answer: text, json, html (one page with everything, which needs nothing else), dot (a graph for \
       Graphviz: who keeps the memory, or what is around a --type or --address) or pprof (a profile by allocation).
-      """)
+      """, brief: "text, json, html, dot or pprof")
   var format: HeapFormat = .text
 
   @OptionGroup var answer: AnswerFile
 
-  @Flag(help: "Leave out the backtraces in the text.")
+  @Flag("--no-stacks", help: "Leave out the backtraces in the text.")
   var noStacks = false
 
-  @Option(help: ArgumentHelp("Most frames to show of each backtrace in the text.", valueName: "frames"))
+  @Option("--depth <frames>", help: "Most frames to show of each backtrace in the text.")
   var depth: Int?
 
-  @Option(help: "Colour in the text: auto (on a terminal, unless NO_COLOR is set), always or never.")
+  @Option("--color <color>", help: "Colour in the text: auto (on a terminal, unless NO_COLOR is set), always or never.")
   var color: DisplayOptions.Color = .auto
 
   @OptionGroup var check: CheckTime
 
   @Option(
-    help: ArgumentHelp(
-      "Of a process or core file: keep the heap in this file, for 'undead heap' and 'undead diff' on any machine.",
-      valueName: "file"), completion: .file())
+    "--save <file>",
+    help: "Of a process or core file: keep the heap in this file, for 'undead heap' and 'undead diff' on any machine.",
+    brief: "keep the heap in a file", completion: .file)
   var save: String?
 
   @OptionGroup(title: "Core files") var core: CoreOptions
 
-  @Argument(
-    help: ArgumentHelp("Heap file, core file, or process id.", valueName: "file|pid"), completion: .file())
-  var input: String
+  @Argument("<file|pid>", help: "Heap file, core file, or process id.", completion: .ownProcessesAndFiles)
+  var input = ""
 
   func validate() throws {
     if let top, top < 1 { throw ValidationError("--top \(top): give a number of rows, 1 or more") }

@@ -1,21 +1,27 @@
-import ArgumentParser
 import UndeadHeap
 import UndeadReport
 import UndeadSystem
 
 /// `undead leaks`: what leaked in a running program, in a core file, or in a file of an earlier run.
-struct LeaksCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "leaks",
+struct LeaksCommand: Command {
+  static let help = CommandHelp(
+    name: "leaks",
     abstract: "Show what leaked: in a running program, a core file, a snapshot or a report.",
     usage: """
       undead leaks [options] PID
       undead leaks [options] CORE | FILE...
       """,
+    examples: [
+      ("undead leaks 4711", "a process; it stops for some milliseconds and goes on"),
+      ("undead leaks 4711 --for 10min", "what grew meanwhile; Ctrl-C ends it with the answer"),
+      ("undead leaks core.4711", "what a crashed program held"),
+      ("undead leaks yesterday.undead", "what --save kept, or a report in JSON"),
+    ],
+    common: [
+      "--format", "--output", "--fail-on", "--all", "--suppressions", "--baseline", "--save", "--heap", "--for",
+      "--fail-on-growth", "--sysroot",
+    ],
     discussion: """
-      Example:  undead leaks 4711
-                undead leaks 4711 --for 10min
-
       PID is any program of this user, or any at all for root. If it was not started by 'undead run', the program stops for \
       some milliseconds while it is copied, and everything else happens in the copy. There are no backtraces then, unless \
       'undead record PID' began a recording.
@@ -41,9 +47,8 @@ struct LeaksCommand: ParsableCommand {
   @OptionGroup var check: CheckTime
 
   @Argument(
-    help: ArgumentHelp("Process id, core file, snapshots or JSON reports.", valueName: "pid|file"),
-    completion: .ownProcessesAndFiles)
-  var inputs: [String]
+    "<pid|file> ...", help: "Process id, core file, snapshots or JSON reports.", completion: .ownProcessesAndFiles)
+  var inputs: [String] = []
 
   func validate() throws {
     try growth.validate(with: report, kept)

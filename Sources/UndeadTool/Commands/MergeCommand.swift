@@ -1,4 +1,3 @@
-import ArgumentParser
 import Glibc
 import UndeadFormats
 import UndeadHeap
@@ -6,10 +5,15 @@ import UndeadHeapReport
 import UndeadReport
 
 /// `undead merge`: reports or heaps of many hosts as one.
-struct MergeCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "merge",
+struct MergeCommand: Command {
+  static let help = CommandHelp(
+    name: "merge",
     abstract: "Merge reports, or heaps, of many hosts or parts of a test run into one.",
+    examples: [
+      ("undead merge web1=a.undead web2=b.undead", "one finding, with the hosts that have it"),
+      ("undead merge part*.json -f junit -o all.xml", "parts of a test run"),
+    ],
+    common: ["--format", "--output", "--fail-on", "--all"],
     discussion: """
       All files are of one kind: snapshots and JSON reports, or heap files and the JSON of 'undead heap'. HOST=FILE \
       names the host; a file without a name is a host by itself. Leaks of one signature are one group, with their \
@@ -25,13 +29,11 @@ struct MergeCommand: ParsableCommand {
   @OptionGroup(title: "Verdict") var verdict: VerdictOptions
   @OptionGroup(title: "Core files") var core: CoreOptions
 
-  @Flag(help: "Of heap files, merge the leaks.")
+  @Flag("--leaks", help: "Of heap files, merge the leaks.")
   var leaks = false
 
-  @Argument(
-    help: ArgumentHelp("Files, each with the name of its host if that matters.", valueName: "[host=]file"),
-    completion: .file())
-  var files: [String]
+  @Argument("<[host=]file> ...", help: "Files, each with the name of its host if that matters.", completion: .file)
+  var files: [String] = []
 
   func validate() throws {
     if report.updateBaseline {

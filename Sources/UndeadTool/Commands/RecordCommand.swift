@@ -1,19 +1,20 @@
-import ArgumentParser
 import Glibc
 import UndeadHeap
 import UndeadReport
 
 /// `undead record`: gives a running program the recorder, and takes it out of use again.
-struct RecordCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "record",
+struct RecordCommand: Command {
+  static let help = CommandHelp(
+    name: "record",
     abstract: "Record what a running program allocates, with backtraces.",
+    examples: [
+      ("undead record 4711", "from now on; then: undead heap 4711 --by site"),
+      ("undead record 4711 --zombies", "watches one object in 1000 for uses after its death"),
+      ("undead record 4711 --stop", "ends that"),
+      ("undead record 4711 --for 10min", "what grew meanwhile, and which lines allocated it"),
+    ],
+    common: ["--sample", "--zombie-rate", "--on-finding", "--fail-on-growth", "--format", "--output"],
     discussion: """
-      Example:  undead record 4711
-                undead heap 4711 --by site
-                undead record 4711 --zombies
-                undead record 4711 --stop
-
       The recorder is put into the program. What the program allocates from then on has backtraces in 'undead leaks' and \
       'undead heap'. --stop takes it out of use; its library stays in the program.
 
@@ -30,13 +31,12 @@ struct RecordCommand: ParsableCommand {
       70: it failed.
       """)
 
-  @Flag(help: "End the recording.")
+  @Flag("--stop", help: "End the recording.")
   var stop = false
 
   @Option(
-    help: ArgumentHelp(
-      "Keep the backtraces of a sample only, one for so many bytes on average (such as 512KiB).", valueName: "size"),
-    transform: SampleSetting.parse)
+    "--sample <size>", help: "Keep the backtraces of a sample only, one for so many bytes on average (such as 512KiB).",
+    brief: "the backtraces of a sample only, such as 512KiB", transform: SampleSetting.parse)
   var sample: SampleSetting?
 
   @OptionGroup(title: "Zombies") var zombies: SampledZombieOptions
@@ -47,16 +47,14 @@ struct RecordCommand: ParsableCommand {
   @OptionGroup(title: "Report of --for") var report: DisplayOptions
   @OptionGroup(title: "Verdict of --for") var verdict: VerdictOptions
 
-  @Option(
-    help: ArgumentHelp("With --for: keep the heap of the last moment in this file.", valueName: "file"),
-    completion: .file())
+  @Option("--heap <file>", help: "With --for: keep the heap of the last moment in this file.", completion: .file)
   var heap: String?
 
-  @Option(help: ArgumentHelp("How long a check may take.", valueName: "seconds"))
+  @Option("--timeout <seconds>", help: "How long a check may take.")
   var timeout = ProcessSnapshot.copyTimeout
 
-  @Argument(help: "Process id of the program.", completion: .ownProcesses)
-  var pid: Int32
+  @Argument("<pid>", help: "Process id of the program.", completion: .ownProcesses)
+  var pid: Int32 = 0
 
   func validate() throws {
     try AskedProgram.check(pid: pid)

@@ -1,13 +1,21 @@
-import ArgumentParser
 import Glibc
 import UndeadReport
 
 /// `undead run`: runs a program and reports what it leaked.
-struct RunCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "run",
+struct RunCommand: Command {
+  static let help = CommandHelp(
+    name: "run",
     abstract: "Run a program and report what it leaked when it ends.",
     usage: "undead run [options] -- PROGRAM ARGUMENTS...",
+    examples: [
+      ("undead run -- .build/debug/App --port 80", "the program keeps its output, signals and exit status"),
+      ("undead run --zombies -- .build/debug/App", "uses of deallocated objects, too"),
+      ("undead run --sample 512KiB -- .build/release/Server", "cheap enough for weeks"),
+    ],
+    common: [
+      "--format", "--output", "--fail-on", "--all", "--suppressions", "--baseline", "--zombies", "--stacks", "--sample",
+      "--save", "--heap", "--snapshot-at", "--on-finding",
+    ],
     discussion: """
       The program keeps its standard input, output and error, its signals and its exit status; the report goes to \
       standard error, or to --output. Its Swift child processes are checked too.
@@ -26,29 +34,29 @@ struct RunCommand: ParsableCommand {
   @OptionGroup var stacks: StackOptions
 
   @Option(
-    help: ArgumentHelp(
+    "--sample <bytes>",
+    help:
       "Keep the backtraces of a sample of the allocations only, one for so many bytes on average (such as 512KiB): cheap "
-        + "enough for a service.", valueName: "bytes"), transform: SampleSetting.parse)
+      + "enough for a service.", brief: "record the backtraces of a sample, such as 512KiB",
+    transform: SampleSetting.parse)
   var sample: SampleSetting?
 
   @OptionGroup var kept: KeptFiles
 
   @Option(
-    help: ArgumentHelp(
-      "When the tool gets this signal (such as USR1), report on the running program, which goes on. "
-        + "With --output, --save and --heap, into files with .1, .2 ... appended.", valueName: "signal"),
-    completion: .list(SignalName.catchable), transform: RunCommand.parseSignal)
+    "--snapshot-signal <signal>",
+    help: "When the tool gets this signal (such as USR1), report on the running program, which goes on. "
+      + "With --output, --save and --heap, into files with .1, .2 ... appended.",
+    completion: .words { SignalName.catchable }, transform: RunCommand.parseSignal)
   var snapshotSignal: Int32?
 
   @Argument(
-    parsing: .captureForPassthrough,
-    help: ArgumentHelp("The program, looked up in PATH, and its arguments.", valueName: "program arguments"),
-    completion: .file())
+    "[<program arguments> ...]", words: .rest, help: "The program, looked up in PATH, and its arguments.",
+    completion: .file)
   var command: [String] = []
 
   func validate() throws {
     // What is captured for the program includes options that this verb does not declare.
-    if ["--help", "-h"].contains(command.first) { throw CleanExit.helpRequest(self) }
     if let first = command.first, first.hasPrefix("-"), first != "--" {
       throw ValidationError("'\(first)' is no option of 'undead run'; options of the program come after it")
     }

@@ -1,16 +1,18 @@
-import ArgumentParser
 import UndeadHeap
 import UndeadHeapReport
 import UndeadReport
 
 /// `undead tasks`: which tasks there are, and what each waits for.
-struct TasksCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "tasks",
+struct TasksCommand: Command {
+  static let help = CommandHelp(
+    name: "tasks",
     abstract: "Show all tasks: what they wait for, where, and who could resume them.",
+    examples: [
+      ("undead tasks 4711", "a process; it stops for some milliseconds and goes on"),
+      ("undead tasks now.heap -f json", "of a heap that was saved"),
+    ],
+    common: ["--top", "--format", "--output"],
     discussion: """
-      Example:  undead tasks 4711
-
       PID is any program of this user, or any at all for root; it stops for some milliseconds. FILE is what \
       'undead heap --save', 'undead run --heap' or 'undead leaks --heap' wrote, or a core file.
 
@@ -21,25 +23,23 @@ struct TasksCommand: ParsableCommand {
       taken.
       """)
 
-  @Option(help: ArgumentHelp("Most groups to show in the text (20).", valueName: "groups"))
+  @Option("--top <groups>", help: "Most groups to show in the text (20).", brief: "so many groups, not 20")
   var top: Int?
 
-  @Option(name: .shortAndLong, help: "Form of the answer: text or json.")
+  @Option("-f, --format <format>", help: "Form of the answer: text or json.", brief: "text or json")
   var format: AnswerFormat = .text
 
   @OptionGroup var answer: AnswerFile
 
-  @Option(help: "Colour in the text: auto (on a terminal, unless NO_COLOR is set), always or never.")
+  @Option("--color <color>", help: "Colour in the text: auto (on a terminal, unless NO_COLOR is set), always or never.")
   var color: DisplayOptions.Color = .auto
 
   @OptionGroup var check: CheckTime
 
   @OptionGroup(title: "Core files") var core: CoreOptions
 
-  @Argument(
-    help: ArgumentHelp("Heap file, core file, or process id.", valueName: "file|pid"), completion: .ownProcessesAndFiles
-  )
-  var input: String
+  @Argument("<file|pid>", help: "Heap file, core file, or process id.", completion: .ownProcessesAndFiles)
+  var input = ""
 
   func validate() throws {
     if let top, top < 1 { throw ValidationError("--top \(top): give a number of groups, 1 or more") }

@@ -1,18 +1,23 @@
-import ArgumentParser
 import Glibc
 import UndeadReport
 
 /// `undead test`: runs a package's tests and reports what each of them leaked.
-struct TestCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "test",
+struct TestCommand: Command {
+  static let help = CommandHelp(
+    name: "test",
     abstract: "Run the tests of a package and report what each of them leaked.",
     usage: "undead test [options] [-- ARGUMENTS OF SWIFT TEST...]",
+    examples: [
+      ("undead test", "XCTest and Swift Testing, unchanged"),
+      ("undead test -- --parallel --filter LoaderTests", "arguments of 'swift test'"),
+      ("undead test --format github --report sarif=leaks.sarif", "in CI"),
+    ],
+    common: [
+      "--format", "--output", "--report", "--fail-on", "--all", "--suppressions", "--baseline", "--zombies", "--stacks",
+    ],
     discussion: """
       Runs 'swift test' (XCTest and Swift Testing) and searches for leaks when a test process ends. The tests need \
       no change. The report, grouped by test, goes to standard error, or to --output.
-
-      For example:  undead test --report junit=leaks.xml -- --parallel --filter Loader
 
       Exit status: that of 'swift test' if it is not 0, else 23 if leaks or zombies were found (see --exit-code and \
       --fail-on), else 0. 64: the command line is wrong, or there is no 'swift'. 70: not all test processes could be \
@@ -25,13 +30,10 @@ struct TestCommand: ParsableCommand {
   @OptionGroup var findings: FindingOptions
   @OptionGroup var stacks: StackOptions
 
-  @Argument(
-    parsing: .captureForPassthrough,
-    help: ArgumentHelp("Arguments of 'swift test'.", valueName: "swift test arguments"))
+  @Argument("[<swift test arguments> ...]", words: .rest, help: "Arguments of 'swift test'.")
   var arguments: [String] = []
 
   func validate() throws {
-    if ["--help", "-h"].contains(arguments.first) { throw CleanExit.helpRequest(self) }
     try stacks.check(report, sample: nil, zombies: zombies)
     if stacks.stacks == .sampled {
       throw ValidationError(

@@ -1,18 +1,23 @@
-import ArgumentParser
 import Glibc
 import UndeadHeap
 import UndeadHeapReport
 import UndeadReport
 
 /// `undead watch`: says what grows in a program over time.
-struct WatchCommand: ParsableCommand {
-  static let configuration = CommandConfiguration(
-    commandName: "watch",
+struct WatchCommand: Command {
+  static let help = CommandHelp(
+    name: "watch",
     abstract: "Count live objects every second, and report what grows.",
     usage: """
       undead watch [options] PID
       undead watch [options] -- PROGRAM ARGUMENTS...
       """,
+    examples: [
+      ("undead watch --for 10min -- .build/release/App", "starts the program and ends it"),
+      ("undead watch 4711", "a process, until Ctrl-C"),
+      ("undead watch --for 10min --fail-on-growth 'App.*>100/h' -- .build/release/App", "in CI"),
+    ],
+    common: ["--for", "--every", "--warm-up", "--fail-on-growth", "--heap", "--format", "--output"],
     discussion: """
       Counts the live objects by type (the program stops for some milliseconds), and reports the types that \
       certainly grow after a warm-up, with the collection that holds them and the lines that allocate them. A \
@@ -31,34 +36,31 @@ struct WatchCommand: ParsableCommand {
       """)
 
   @Option(
-    help: ArgumentHelp("Time between two counts, such as 500ms, 1s or 1min.", valueName: "time"),
+    "--every <time>", help: "Time between two counts, such as 500ms, 1s or 1min.", brief: "between two counts: 1s",
     transform: WatchTime.parse)
   var every = WatchTime(seconds: 1)
 
   @Option(
-    name: .customLong("for"),
-    help: ArgumentHelp(
-      "How long to watch, such as 30s, 10min or 2h; else until the program ends, or Ctrl-C.", valueName: "time"),
-    transform: WatchTime.parse)
+    "--for <time>", help: "How long to watch, such as 30s, 10min or 2h; else until the program ends, or Ctrl-C.",
+    brief: "how long", transform: WatchTime.parse)
   var duration: WatchTime?
 
   @Option(
-    help: ArgumentHelp("Time at the start that is not judged; else a quarter of all.", valueName: "time"),
-    transform: WatchTime.parse)
+    "--warm-up <time>", help: "Time at the start that is not judged; else a quarter of all.",
+    brief: "at the start, not judged; else a quarter", transform: WatchTime.parse)
   var warmUp: WatchTime?
 
   @Option(
-    help: ArgumentHelp("End with 23 if this grows. Can be given several times.", valueName: "rule"),
-    transform: WatchCommand.parseRule)
+    "--fail-on-growth <rule>", help: "End with 23 if this grows. Can be given several times.",
+    brief: "any, '10MB/h', '1000/min', 'App.Session>100/min'")
   var failOnGrowth: [GrowthRule] = []
 
   @Option(
-    help: ArgumentHelp(
-      "Keep the heap of the last moment in this file, for 'undead heap' and 'undead diff'.", valueName: "file"),
-    completion: .file())
+    "--heap <file>", help: "Keep the heap of the last moment in this file, for 'undead heap' and 'undead diff'.",
+    brief: "keep the heap of the last moment", completion: .file)
   var heap: String?
 
-  @Option(name: .shortAndLong, help: "Form of the report: text or json.")
+  @Option("-f, --format <format>", help: "Form of the report: text or json.", brief: "text or json")
   var format: AnswerFormat = .text
 
   @OptionGroup var answer: AnswerFile
@@ -66,22 +68,14 @@ struct WatchCommand: ParsableCommand {
   @OptionGroup var findings: FindingOptions
 
   @Argument(
-    help: "Process id of a program, or of the 'undead run' that started it.", completion: .ownProcesses)
+    "[<pid>]", help: "Process id of a program, or of the 'undead run' that started it.", completion: .ownProcesses)
   var pid: Int32?
 
   @Argument(
-    parsing: .postTerminator,
-    help: ArgumentHelp("The program to start, looked up in PATH, and its arguments.", valueName: "program arguments"),
-    completion: .file())
+    "[<program arguments> ...]", words: .afterTerminator,
+    help: "The program to start, looked up in PATH, and its arguments.",
+    completion: .file)
   var command: [String] = []
-
-  static func parseRule(_ text: String) throws -> GrowthRule {
-    do {
-      return try GrowthRule(text)
-    } catch {
-      throw ValidationError(error.description)
-    }
-  }
 
   func validate() throws {
     if (pid == nil) == command.isEmpty {
@@ -102,6 +96,16 @@ struct WatchCommand: ParsableCommand {
     if let heap { try SnapshotFile.checkWritable(heap, option: "--heap") }
     let run = try WatchRun(options: self)
     throw ExitCode(try pid.map { try run.watch($0) } ?? run.watchProgram())
+  }
+}
+
+extension GrowthRule: ExpressibleByArgument {
+  init(argument: String) throws {
+    do {
+      try self.init(argument)
+    } catch {
+      throw ValidationError(TextLine(error.description))
+    }
   }
 }
 

@@ -1,18 +1,19 @@
-import ArgumentParser
 import UndeadAttach
 
 /// Where the files of the program are that a core file is of.
 struct CoreOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
+    "--sysroot <directory>",
+    help:
       "Of a core file from another machine or container: the root directory of a file system that has the program's files.",
-      valueName: "directory"), completion: .directory)
+    brief: "of a core file from elsewhere: where its program's files are", completion: .directory)
   var sysroot: String?
 
   @Option(
-    help: ArgumentHelp(
+    "--binaries <directory>",
+    help:
       "Of a core file: a directory with files of the program (executable, libraries), found by name. Can be given several "
-        + "times.", valueName: "directory"), completion: .directory)
+      + "times.", completion: .directory)
   var binaries: [String] = []
 
   func search() throws(ToolError) -> BinarySearch {

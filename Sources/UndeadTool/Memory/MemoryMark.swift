@@ -1,5 +1,3 @@
-import ArgumentParser
-
 /// How full memory may get before a program's heap is written to a file.
 enum MemoryMark: Equatable {
   /// Of what the process may have: the limit of its cgroup, or the machine's memory.

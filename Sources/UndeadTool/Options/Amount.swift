@@ -1,5 +1,3 @@
-import ArgumentParser
-
 /// Numbers of the command line that have a unit.
 enum Amount {
   /// The longest first; 1 KB is 1024 bytes.

@@ -1,16 +1,15 @@
-import ArgumentParser
 import Glibc
 
 /// The program that a command asks something of, which `undead run` started.
 struct AskedProgram: ParsableArguments {
   static let defaultTimeout = 30.0
 
-  @Option(help: ArgumentHelp("How long to wait for the program.", valueName: "seconds"))
+  @Option("--timeout <seconds>", help: "How long to wait for the program.", brief: "how long to wait for the program")
   var timeout = Self.defaultTimeout
 
   @Argument(
-    help: "Process id of the program, or of the 'undead run' that started it.", completion: .checkedProcesses)
-  var pid: Int32
+    "<pid>", help: "Process id of the program, or of the 'undead run' that started it.", completion: .checkedProcesses)
+  var pid: Int32 = 0
 
   func validate() throws {
     try Self.check(pid: pid)

@@ -1,10 +1,6 @@
-import ArgumentParser
-
 /// How long a process may take to be looked at.
 struct CheckTime: ParsableArguments {
-  @Option(
-    help: ArgumentHelp(
-      "How long a check of a process may take; else 30, or 120 if it is not recorded.", valueName: "seconds"))
+  @Option("--timeout <seconds>", help: "How long a check of a process may take; else 30, or 120 if it is not recorded.")
   var timeout: Double?
 
   func validate() throws {

@@ -1,20 +1,18 @@
-import ArgumentParser
 import UndeadHeap
 import UndeadHeapReport
 
 /// Two checks of a process, and what may not grow between them.
 struct GrowthOptions: ParsableArguments {
   @Option(
-    name: .customLong("for"),
-    help: ArgumentHelp("Check twice, so far apart, and show what grew: 30s, 10min or 2h.", valueName: "time"),
-    transform: WatchTime.parse)
+    "--for <time>", help: "Check twice, so far apart, and show what grew: 30s, 10min or 2h.",
+    brief: "check twice and show what grew: 30s, 10min, 2h", transform: WatchTime.parse)
   var duration: WatchTime?
 
   @Option(
-    help: ArgumentHelp(
-      "With --for: fail if this grew: any, a type ('App.Session', 'App.*') or more than a rate ('10MB/h', "
-        + "'App.Session>100/min'). Can be given several times.", valueName: "rule"),
-    transform: WatchCommand.parseRule)
+    "--fail-on-growth <rule>",
+    help: "With --for: fail if this grew: any, a type ('App.Session', 'App.*') or more than a rate ('10MB/h', "
+      + "'App.Session>100/min'). Can be given several times.",
+    brief: "with --for: fail if this grew, such as 'App.*>100/h'")
   var failOnGrowth: [GrowthRule] = []
 
   func validate(with report: DisplayOptions, _ kept: KeptFiles?) throws {

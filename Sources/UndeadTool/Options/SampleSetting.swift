@@ -1,5 +1,3 @@
-import ArgumentParser
-
 /// Mean distance of sampled allocations, of `--sample`.
 struct SampleSetting: Equatable {
   /// The same bounds as in the library (`undead_sample_set`).

@@ -1,21 +1,22 @@
-import ArgumentParser
 import UndeadAttach
 
 /// Options of the verb that puts the sample of zombies into a process.
 struct SampledZombieOptions: ParsableArguments {
   @Flag(
-    help: ArgumentHelp(
+    "--zombies",
+    help:
       "Report uses of dead objects: one of many that are allocated from now on is watched. Allocations are recorded "
-        + "only with --sample, or if they are already."))
+      + "only with --sample, or if they are already.")
   var zombies = false
 
-  @Option(help: ArgumentHelp("Watch one of so many objects, by default 1000; implies --zombies.", valueName: "objects"))
+  @Option(
+    "--zombie-rate <objects>", help: "Watch one of so many objects, by default 1000; implies --zombies.",
+    brief: "with --zombies: one object in so many")
   var zombieRate: UInt32?
 
   @Option(
-    help: ArgumentHelp(
-      "Watch all objects of these types and their subclasses, beside the sample; implies --zombies.",
-      valueName: "types"))
+    "--zombie-types <types>",
+    help: "Watch all objects of these types and their subclasses, beside the sample; implies --zombies.")
   var zombieTypes: String?
 
   var isOn: Bool { zombies || zombieRate != nil || zombieTypes != nil }

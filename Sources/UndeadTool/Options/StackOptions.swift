@@ -1,5 +1,3 @@
-import ArgumentParser
-
 /// Which backtraces a program under the tool records: `--stacks`.
 struct StackOptions: ParsableArguments {
   enum Stacks: String, ExpressibleByArgument, CaseIterable {
@@ -7,9 +5,10 @@ struct StackOptions: ParsableArguments {
   }
 
   @Option(
-    help: ArgumentHelp(
+    "--stacks <full|sampled|none>",
+    help:
       "Backtraces to record: full (of all blocks); sampled (of a sample of the blocks, see --sample); or none (the same "
-        + "as --no-stacks). (default: full)", valueName: "full|sampled|none"))
+      + "as --no-stacks). (default: full)", brief: "none: record no backtraces, which is faster")
   var stacks: Stacks?
 
   func leavesOut(_ report: DisplayOptions) -> Bool { stacks == Stacks.none || report.noStacks }

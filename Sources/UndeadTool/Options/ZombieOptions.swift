@@ -1,4 +1,3 @@
-import ArgumentParser
 import UndeadReport
 
 /// Options of the verbs that can look for uses of dead objects.
@@ -11,64 +10,61 @@ struct ZombieOptions: ParsableArguments {
   }
   enum Policy: String, ExpressibleByArgument, CaseIterable { case trap, report }
 
-  @Flag(help: "Report uses of deallocated objects.")
+  @Flag("--zombies", help: "Report uses of deallocated objects.", brief: "report uses of deallocated objects, too")
   var zombies = false
 
   @Option(
-    help: ArgumentHelp(
-      "keep (the default of --zombies); guard, which also protects the memory of deallocated objects: it catches "
-        + "uses of fields in optimised code, and is slower; or sampled, which watches one object in many, at no cost "
-        + "that shows. sampled records nothing else, unless --sample or --stacks is given. Implies --zombies.",
-      valueName: "keep|guard|sampled"))
+    "--zombie-mode <keep|guard|sampled>",
+    help: "keep (the default of --zombies); guard, which also protects the memory of deallocated objects: it catches "
+      + "uses of fields in optimised code, and is slower; or sampled, which watches one object in many, at no cost "
+      + "that shows. sampled records nothing else, unless --sample or --stacks is given. Implies --zombies.")
   var zombieMode: Mode?
 
   @Option(
-    help: ArgumentHelp(
-      "What a zombie does: trap (the program ends there) or report (it goes on as well as it can). Default: trap, "
-        + "with --zombie-mode sampled report.", valueName: "trap|report"))
+    "--zombie-policy <trap|report>",
+    help: "What a zombie does: trap (the program ends there) or report (it goes on as well as it can). Default: trap, "
+      + "with --zombie-mode sampled report.")
   var zombiePolicy: Policy?
 
   @Option(
-    help: ArgumentHelp(
-      "Watch one of so many objects, by default 1000; implies --zombie-mode sampled.", valueName: "objects"))
+    "--zombie-rate <objects>", help: "Watch one of so many objects, by default 1000; implies --zombie-mode sampled.")
   var zombieRate: UInt32?
 
   @Option(
-    help: ArgumentHelp(
-      "Watch all objects of these types and their subclasses, beside the sample; implies --zombie-mode sampled.",
-      valueName: "types"))
+    "--zombie-types <types>",
+    help: "Watch all objects of these types and their subclasses, beside the sample; implies --zombie-mode sampled.")
   var zombieTypes: String?
 
   @Option(
-    help: ArgumentHelp("Memory for deallocated objects, such as 64MB (the default).", valueName: "size"),
+    "--zombie-bytes <size>", help: "Memory for deallocated objects, such as 64MB (the default).",
     transform: ZombieOptions.parseSize)
   var zombieBytes: UInt64?
 
   @Option(
-    help: ArgumentHelp(
+    "--zombie-count <objects>",
+    help:
       "Most deallocated objects that are kept, by default a million; with --zombie-mode sampled the number of pages "
-        + "for watched objects that are dead, by default 256.", valueName: "objects"))
+      + "for watched objects that are dead, by default 256.")
   var zombieCount: UInt64?
 
   @Option(
-    help: ArgumentHelp(
-      "How long deallocated objects are kept, such as 500ms or 10s; no limit by default.", valueName: "time"),
+    "--zombie-age <time>", help: "How long deallocated objects are kept, such as 500ms or 10s; no limit by default.",
     transform: ZombieOptions.parseTime)
   var zombieAge: UInt64?
 
   @Option(
-    help: ArgumentHelp(
+    "--zombie-allow <types>",
+    help:
       "Keep only deallocated objects of these types and their subclasses: 'App.Poller', 'Poller' or 'App.*', separated by "
-        + "commas.", valueName: "types"))
+      + "commas.")
   var zombieAllow: String?
 
-  @Option(
-    help: ArgumentHelp("Do not keep deallocated objects of these types and their subclasses.", valueName: "types"))
+  @Option("--zombie-deny <types>", help: "Do not keep deallocated objects of these types and their subclasses.")
   var zombieDeny: String?
 
   @Option(
-    help: ArgumentHelp(
-      "Protect only objects of these types and their subclasses; implies --zombie-mode guard.", valueName: "types"))
+    "--zombie-guard <types>",
+    help: "Protect only objects of these types and their subclasses; implies --zombie-mode guard.")
   var zombieGuard: String?
 
   func validate() throws {

@@ -1,14 +1,11 @@
-import ArgumentParser
-
 /// A form that most answers can have.
 enum AnswerFormat: String, ExpressibleByArgument, CaseIterable { case text, json }
 
 /// Where the answer of a verb goes that is no report on findings.
 struct AnswerFile: ParsableArguments {
   @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Write the answer to a file instead of the terminal.", valueName: "file"),
-    completion: .file())
+    "-o, --output <file>", help: "Write the answer to a file instead of the terminal.",
+    brief: "write the answer to a file", completion: .file)
   var output: String?
 
   /// - Parameter standard: where it goes without a file.

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Glibc
 import UndeadReport
 
@@ -16,74 +15,77 @@ struct DisplayOptions: ParsableArguments {
     }
   }
 
-  @Option(
-    name: .shortAndLong, help: "Form of the report: \(ReportFormat.explainedList).")
+  @Option("-f, --format <format>", help: "Form of the report: \(ReportFormat.explainedList).", brief: ReportFormat.list)
   var format: ReportFormat = .text
 
   @Option(
-    name: .shortAndLong,
-    help: ArgumentHelp("Write the report to a file instead of the terminal.", valueName: "file"),
-    completion: .file())
+    "-o, --output <file>", help: "Write the report to a file instead of the terminal.",
+    brief: "write the report to a file", completion: .file)
   var output: String?
 
   @Option(
-    name: .customLong("report"),
-    help: ArgumentHelp(
-      "Write a further report in another form to a file, for example junit=leaks.xml. Can be given several times.",
-      valueName: "format=file"),
-    completion: .list(ReportFormat.allCases.map { "\($0.rawValue)=" }))
+    "--report <format=file>",
+    help: "Write a further report in another form to a file, for example junit=leaks.xml. Can be given several times.",
+    brief: "write a further report", completion: .words { ReportFormat.allCases.map { "\($0.rawValue)=" } })
   var furtherReports: [FurtherReport] = []
 
   @Option(
-    help: ArgumentHelp(
-      "Leave out what a file lists: lines 'leak:PATTERN', 'type:PATTERN', 'field:PATTERN' or 'module:PATTERN', "
-        + "each with a reason after '#'. Can be given several times.", valueName: "file"),
-    completion: .file())
+    "--suppressions <file>",
+    help: "Leave out what a file lists: lines 'leak:PATTERN', 'type:PATTERN', 'field:PATTERN' or 'module:PATTERN', "
+      + "each with a reason after '#'. Can be given several times.", brief: "leave out what a file lists",
+    completion: .file)
   var suppressions: [String] = []
 
-  @Flag(help: "Do without the file .undead.supp of the package, which is read by itself.")
+  @Flag("--no-suppressions", help: "Do without the file .undead.supp of the package, which is read by itself.")
   var noSuppressions = false
 
-  @Flag(help: "After the report, print lines of a suppression file that would leave out what was found.")
+  @Flag(
+    "--generate-suppressions",
+    help: "After the report, print lines of a suppression file that would leave out what was found.")
   var generateSuppressions = false
 
   @Option(
-    help: ArgumentHelp(
-      "Accept what a file lists by its signature: only what is not in it is shown and fails.", valueName: "file"),
-    completion: .file())
+    "--baseline <file>", help: "Accept what a file lists by its signature: only what is not in it is shown and fails.",
+    brief: "report only what the file does not list (--update-baseline)", completion: .file)
   var baseline: String?
 
-  @Flag(help: "Write all that was found into the file of --baseline, and accept it.")
+  @Flag("--update-baseline", help: "Write all that was found into the file of --baseline, and accept it.")
   var updateBaseline = false
 
-  @Flag(help: "Leave out the backtraces. 'run' does not record them then, which is faster (as with '--stacks none').")
+  @Flag(
+    "--no-stacks",
+    help: "Leave out the backtraces. 'run' does not record them then, which is faster (as with '--stacks none').")
   var noStacks = false
 
-  @Flag(help: "Say of each leak why it is certain: what names it, and which counts decided.")
+  @Flag("--explain", help: "Say of each leak why it is certain: what names it, and which counts decided.")
   var explain = false
 
-  @Option(help: ArgumentHelp("Most frames to show of each backtrace in the text report.", valueName: "frames"))
+  @Option("--depth <frames>", help: "Most frames to show of each backtrace in the text report.")
   var depth: Int?
 
   @Option(
-    help: ArgumentHelp(
-      "Show so many culprits in text and summaries, the worst first; groups of one culprit share a block. "
-        + "(default: 20)", valueName: "culprits"))
+    "--top <culprits>",
+    help: "Show so many culprits in text and summaries, the worst first; groups of one culprit share a block. "
+      + "(default: 20)")
   var top: Int?
 
-  @Flag(help: "Show every group in text and summaries, each in a block of its own.")
+  @Flag(
+    "--all", help: "Show every group in text and summaries, each in a block of its own.",
+    brief: "show every group, not the 20 worst")
   var all = false
 
-  @Option(help: ArgumentHelp("Leave out groups of fewer objects.", valueName: "objects"))
+  @Option("--min-count <objects>", help: "Leave out groups of fewer objects.")
   var minCount = 1
 
-  @Option(help: "Colour in the text report: auto (on a terminal, unless NO_COLOR is set), always or never.")
+  @Option(
+    "--color <color>", help: "Colour in the text report: auto (on a terminal, unless NO_COLOR is set), always or never."
+  )
   var color: Color = .auto
 
-  @Flag(name: .shortAndLong, help: "Print what the tool does.")
+  @Flag("-v, --verbose", help: "Print what the tool does.")
   var verbose = false
 
-  @Flag(name: .shortAndLong, help: "Write no report in text if nothing was found and everything was checked.")
+  @Flag("-q, --quiet", help: "Write no report in text if nothing was found and everything was checked.")
   var quiet = false
 
   func validate() throws {
@@ -94,9 +96,11 @@ struct DisplayOptions: ParsableArguments {
     if format == .pprof, output == nil {
       throw ValidationError("--format pprof: a profile is no text; name a file for it with --output")
     }
-    let files = [output].compactMap(\.self) + furtherReports.map(\.file)
-    if Set(files).count < files.count {
-      throw ValidationError("--output and --report: two reports would be written to the same file")
+    if !furtherReports.isEmpty {
+      let files = [output].compactMap(\.self) + furtherReports.map(\.file)
+      guard Set(files).count == files.count else {
+        throw ValidationError("--output and --report: two reports would be written to the same file")
+      }
     }
     if quiet, verbose { throw ValidationError("--quiet and --verbose: give only one of them") }
     if updateBaseline, baseline == nil { throw ValidationError("--update-baseline: name the file with --baseline") }
@@ -126,13 +130,13 @@ struct DisplayOptions: ParsableArguments {
 /// Options that turn findings into an exit status.
 struct VerdictOptions: ParsableArguments {
   @Option(
-    help: ArgumentHelp(
-      "What counts as a failure: any of leaks, suspects, zombies, known, incomplete, separated by commas, or none.",
-      valueName: "kinds"),
-    completion: .list(FailureCondition.allCases.map(\.rawValue) + ["none"]), transform: VerdictOptions.parse)
+    "--fail-on <kinds>",
+    help: "What counts as a failure: any of leaks, suspects, zombies, known, incomplete, separated by commas, or none.",
+    brief: "leaks, suspects, zombies, known, incomplete or none",
+    completion: .words { FailureCondition.allCases.map(\.rawValue) + ["none"] }, transform: VerdictOptions.parse)
   var failOn: Set<FailureCondition> = FailureCondition.standard
 
-  @Option(help: ArgumentHelp("Exit status for a failure, 0 to only report.", valueName: "status"))
+  @Option("--exit-code <status>", help: "Exit status for a failure, 0 to only report.")
   var exitCode: Int32 = ExitStatus.findings
 
   func validate() throws {

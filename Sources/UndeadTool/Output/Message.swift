@@ -19,18 +19,4 @@ enum Message {
   static func answer(lines: String) {
     _ = System.write(Array("\(lines)\n".utf8), to: STDOUT_FILENO)
   }
-
-  /// What a parser of arguments says of what is wrong with them.
-  ///
-  /// - Parameter arguments: all that it may quote; a line break in one of them ends no line.
-  static func problem(_ text: String, quoting arguments: [String]) -> String {
-    var text = text
-    for argument in arguments {
-      let value = argument.split(separator: "=", maxSplits: 1).last.map(String.init) ?? argument
-      for raw in [argument, value] where raw.contains(where: \.isNewline) {
-        text = text.replacing(raw, with: VisibleText.line(raw))
-      }
-    }
-    return VisibleText.lines(text)
-  }
 }

@@ -1,4 +1,3 @@
-import ArgumentParser
 import UndeadFormats
 import UndeadPage
 import UndeadProfile
@@ -54,9 +53,9 @@ struct FurtherReport: ExpressibleByArgument, Equatable {
   var format: ReportFormat
   var file: String
 
-  init?(argument: String) {
+  init(argument: String) throws {
     let parts = argument.split(separator: "=", maxSplits: 1).map(String.init)
-    guard parts.count == 2, let format = ReportFormat(rawValue: parts[0]) else { return nil }
+    guard parts.count == 2, let format = ReportFormat(rawValue: parts[0]) else { throw ValidationError("") }
     self.format = format
     file = parts[1]
   }
