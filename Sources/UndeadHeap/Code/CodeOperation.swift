@@ -76,6 +76,12 @@ struct CodeOperation {
     }
   }
 
+  /// True for what saves registers at the start of a function: push, and `mov %rsp, %rbp`.
+  var isOfStart: Bool {
+    (0x50...0x57).contains(opcode)
+      || (opcode == 0x89 && register == CodeState.rsp && operand == .register(CodeState.rbp))
+  }
+
   /// Where a jump or call leads.
   var target: UInt64 { next &+ UInt64(bitPattern: immediate) }
 

@@ -55,8 +55,10 @@ struct CodeState {
   var registers = [CodeValue](repeating: .other, count: 16)
   /// By offset, as those of ``CodeValue/frame(_:)``; others hold nothing of the object.
   var slots: [Int64: CodeValue] = [:]
-  /// Words of this function's frame that it has written.
+  /// Words of this function's frame that it has written, without the registers that it saved first.
   var written: Set<Int64> = []
+  /// True while the function only makes its frame.
+  var isAtStart = true
 
   var stackPointer: Int64? {
     if case .frame(let offset) = registers[Self.rsp] { offset } else { nil }
@@ -76,6 +78,7 @@ struct CodeState {
       hasChanged = hasChanged || value != known
       slots[offset] = value
     }
+    isAtStart = isAtStart && other.isAtStart
     let before = written.count
     written.formUnion(other.written)
     return hasChanged || written.count != before

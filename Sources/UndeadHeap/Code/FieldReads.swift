@@ -89,6 +89,7 @@ struct FieldReads {
     else { throw NotKnown() }
     let next = place &+ UInt64(decoded.length)
     let operation = CodeOperation(decoded, next)
+    state.isAtStart = state.isAtStart && operation.isOfStart
     if decoded.map == UInt8(UNDEAD_MAP_0F.rawValue) {
       return try stepOf0F(operation, &state)
     }
@@ -210,6 +211,7 @@ struct FieldReads {
       state.slots[word] = nil
     }
     if size == 8, offset % 8 == 0, value != .other { state.slots[offset] = value }
+    guard !state.isAtStart else { return }
     for word in stride(from: offset & ~7, to: offset + size, by: 8) { state.written.insert(word) }
   }
 
@@ -479,7 +481,7 @@ struct FieldReads {
       if try given.contains(where: { state.registers[$0].leadsToObject }) || stackLeads(state, given, isJump) {
         var inner = state
         inner.registers[CodeState.rsp] = .frame(isJump ? stack : stack - 8)
-        inner.written = []
+        (inner.written, inner.isAtStart) = ([], true)
         try follow(function, inner)
       }
     case .name(let name): answer = try callByName(name, state, isJump)
@@ -555,6 +557,11 @@ private enum SelfParameter {
       return
     }
     self = .any
+    // Accessors of metadata.
+    if name.hasSuffix("Ma") {
+      self = .none
+      return
+    }
     // "$ss5print_...": the module Swift and the name of the function, or "$s10Foundation...".
     if rest.first == "s" { rest = rest.dropFirst() } else if !identifier() { return }
     guard identifier(), let first = rest.first, !name.contains("LL") else { return }

@@ -107,8 +107,9 @@ struct WholeObjects {
     return Int(edge)
   }
 
+  /// Blocks of C count what they captured, but of their words no type says so.
   private static func isOwnedOnce(_ block: Int, _ heap: LoadedHeap) -> Bool {
-    heap.ownership.counted[block] == 1 && heap.graph.strongCounts[block] == 1
+    heap.ownership.counted[block] <= 1 && heap.graph.strongCounts[block] == 1
   }
 
   private struct Field {
