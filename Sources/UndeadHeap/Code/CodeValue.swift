@@ -14,12 +14,25 @@ enum CodeValue: Equatable {
   case frame(Int64)
   /// One of several of these.
   case mixed
+  /// An address in memory that has numbers, and in a context that has a reference to such memory.
+  case numbers(Int64)
+  case holder(Int64)
+  /// The number of 32 bits at this offset of such memory.
+  case number(Int64)
 
   /// True if the object may be found with it.
   var leadsToObject: Bool {
     switch self {
     case .object, .context, .mixed: true
-    case .other, .type, .method, .frame: false
+    case .other, .type, .method, .frame, .numbers, .holder, .number: false
+    }
+  }
+
+  /// True for a number, and for what leads to one.
+  var isOfNumber: Bool {
+    switch self {
+    case .numbers, .holder, .number: true
+    default: false
     }
   }
 
@@ -35,13 +48,17 @@ enum CodeValue: Equatable {
     }
   }
 
+  var isNumber: Bool { if case .number = self { true } else { false } }
+
   func moved(by bytes: Int64) -> CodeValue {
     switch self {
     case .object(let offset): .object(offset &+ bytes)
     case .context(let offset): .context(offset &+ bytes)
     case .frame(let offset): .frame(offset &+ bytes)
+    case .numbers(let offset): .numbers(offset &+ bytes)
+    case .holder(let offset): .holder(offset &+ bytes)
     case .mixed: .mixed
-    case .other, .type, .method: .other
+    case .other, .type, .method, .number: .other
     }
   }
 }

@@ -28,6 +28,7 @@ struct FieldReads {
   /// Where the context has the object; nil if the object itself is the context.
   private let captured: Int64?
   private var read: Set<Int64> = []
+  private var used: Set<Int64> = []
   private var steps = 0
   private var active: [UInt64] = []
   /// Where the frames of the active functions end.
@@ -47,6 +48,22 @@ struct FieldReads {
     state.registers[CodeState.rsp] = .frame(0)
     state.registers[CodeState.r13] = captured == nil ? .object(0) : .context(0)
     return (try? search.follow(closure, state)) == nil ? nil : search.read
+  }
+
+  /// Offsets of the numbers that a closure gives to functions of the C library as the number of an open file.
+  ///
+  /// What is not understood ends the search: there may be more of them.
+  ///
+  /// - Parameters:
+  ///   - closure: the function of the closure, as linked.
+  ///   - captured: where the context refers to the variable that has the number; nil if the context itself has it.
+  static func descriptors(usedBy closure: UInt64, in code: ELFCode, captured: Int64?) -> Set<Int64> {
+    var search = FieldReads(code: code, metadata: 0, captured: captured)
+    var state = CodeState()
+    state.registers[CodeState.rsp] = .frame(0)
+    state.registers[CodeState.r13] = captured == nil ? .numbers(0) : .holder(0)
+    try? search.follow(closure, state)
+    return search.used
   }
 
   private init(code: ELFCode, metadata: UInt64, captured: Int64?) {
@@ -132,7 +149,7 @@ struct FieldReads {
     case .register(let number):
       let value = state.registers[number]
       guard size == 8 || !value.leadsToObject else { throw NotKnown() }
-      return size == 8 ? value : .other
+      return size == 8 || size == 4 && value.isNumber ? value : .other
     case .absolute: return .other
     case .memory(let base, let index, let displacement):
       if let index, state.registers[index].leadsToObject { throw NotKnown() }
@@ -162,9 +179,12 @@ struct FieldReads {
     case .frame(let offset):
       if hasIndex { if state.leads(Int64.min..<Int64.max - 8) { throw NotKnown() } else { return .other } }
       if size == 8, offset % 8 == 0 { return state.slots[offset] ?? .other }
+      if size == 4, let value = state.slots[offset], value.isNumber { return value }
       guard !state.leads(offset..<offset + size) else { throw NotKnown() }
       return .other
-    case .other, .type, .method: return .other
+    case .numbers(let offset): return size == 4 && !hasIndex ? .number(offset) : .other
+    case .holder(let offset): return size == 8 && !hasIndex && offset == captured ? .numbers(0) : .other
+    case .other, .type, .method, .number: return .other
     }
   }
 
@@ -186,7 +206,7 @@ struct FieldReads {
       if let index, state.registers[index].leadsToObject { throw NotKnown() }
       switch state.registers[base] {
       case .object, .context, .mixed: throw NotKnown()
-      case .other, .type, .method: try keep(value, state)
+      case .other, .type, .method, .numbers, .holder, .number: try keep(value, state)
       case .frame(let offset):
         try storeOnStack(value, offset &+ displacement, size, hasIndex: index != nil, &state)
       }
@@ -211,6 +231,7 @@ struct FieldReads {
       state.slots[word] = nil
     }
     if size == 8, offset % 8 == 0, value != .other { state.slots[offset] = value }
+    if size == 4, value.isNumber { state.slots[offset] = value }
     guard !state.isAtStart else { return }
     for word in stride(from: offset & ~7, to: offset + size, by: 8) { state.written.insert(word) }
   }
@@ -228,7 +249,7 @@ struct FieldReads {
 
   private func set(_ number: Int, _ value: CodeValue, _ size: Int64, _ state: inout CodeState) throws {
     guard size == 8 || !value.leadsToObject else { throw NotKnown() }
-    state.registers[number] = size == 8 ? value : .other
+    state.registers[number] = size == 8 || size == 4 && value.isNumber ? value : .other
     guard state.stackPointer != nil else { throw NotKnown() }
   }
 
@@ -258,7 +279,7 @@ struct FieldReads {
     case 0x88, 0x89:
       let value = state.registers[operation.register]
       guard size == 8 || !value.leadsToObject else { throw NotKnown() }
-      try store(size == 8 ? value : .other, operation.operand, size, &state)
+      try store(size == 8 || size == 4 && value.isNumber ? value : .other, operation.operand, size, &state)
     case 0x8A: try result(loaded: operation.operand, size, into: operation.register, &state)
     case 0x8B:
       let method = size == 8 ? methodAt(operation.operand, state) : nil
@@ -472,13 +493,26 @@ struct FieldReads {
     "swift_bridgeObjectRelease", "swift_beginAccess", "swift_endAccess",
   ]
 
+  /// Functions of the C library whose first argument is the number of an open file.
+  private static let ofDescriptors: Set<String> = [
+    "accept", "accept4", "bind", "close", "connect", "dup", "dup2", "epoll_wait", "fchmod", "fcntl", "fdatasync",
+    "fdopen",
+    "flock", "fstat", "fsync", "ftruncate", "getpeername", "getsockname", "getsockopt", "ioctl", "isatty", "listen",
+    "lseek",
+    "pread", "pwrite", "read", "readv", "recv", "recvfrom", "recvmsg", "send", "sendfile", "sendmsg", "sendto",
+    "setsockopt",
+    "shutdown", "write", "writev",
+  ]
+
   private mutating func call(_ target: Target, _ state: inout CodeState, isJump: Bool) throws {
     guard let stack = state.stackPointer else { throw NotKnown() }
     var answer = CodeValue.other
     switch target {
     case .function(let function):
       let given = Self.arguments + [CodeState.rax, 10, 11, 12, CodeState.r13, 14]
-      if try given.contains(where: { state.registers[$0].leadsToObject }) || stackLeads(state, given, isJump) {
+      if try given.contains(where: { state.registers[$0].leadsToObject || state.registers[$0].isOfNumber })
+        || stackLeads(state, given, isJump)
+      {
         var inner = state
         inner.registers[CodeState.rsp] = .frame(isJump ? stack : stack - 8)
         (inner.written, inner.isAtStart) = ([], true)
@@ -514,6 +548,9 @@ struct FieldReads {
     if name == "swift_weakLoadStrong", case .object(let offset) = state.registers[CodeState.rdi], offset >= 16 {
       for byte in offset..<offset + 8 { read.insert(byte) }
       return .other
+    }
+    if case .number(let offset) = state.registers[CodeState.rdi], Self.ofDescriptors.contains(name) {
+      used.insert(offset)
     }
     for number in Self.arguments { try checkNumber(state.registers[number]) }
     if name == "memset" { return .other }

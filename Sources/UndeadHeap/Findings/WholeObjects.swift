@@ -18,16 +18,13 @@ struct WholeObjects {
 
   static func drafts(_ heap: LoadedHeap, _ places: HeapLocations, _ limits: HeapFindingLimits) -> [HeapFindingDraft] {
     let blocks = withoutKnown(captured(heap, limits), heap, limits)
-    var modules: [Int: ELFCode] = [:]
+    let program = ProgramCode(heap)
     var drafts: [HeapFindingDraft] = []
     for (key, blocks) in blocks.sorted(by: { ($0.value[0], $0.key.function) < ($1.value[0], $1.key.function) }) {
-      guard
-        let number = heap.file.snapshot.modules.firstIndex(where: { $0.low <= key.function && key.function < $0.high }),
-        let code = modules[number] ?? ELFCode(heap.file.snapshot.modules[number])
-      else { continue }
-      modules[number] = code
-      let module = heap.file.snapshot.modules[number]
-      guard !module.isSystem, let fields = fields(read: key, code, bias: module.bias, heap) else { continue }
+      guard let (code, linked) = program.code(at: key.function), let fields = fields(read: key, code, linked, heap)
+      else {
+        continue
+      }
       let kept = blocks.map { ($0, bytes(keptBy: fields, of: $0, heap)) }
       let retained = blocks.reduce(0) { $0 &+ heap.dominators.retained[$1] }
       let used = kept.reduce(UInt64(0)) { $0 &+ ($1.1 ?? heap.dominators.retained[$1.0]) }
@@ -118,11 +115,11 @@ struct WholeObjects {
   }
 
   /// The stored properties of which the closure reads something; nil if it does more with the object, or that is not known.
-  private static func fields(read key: Key, _ code: ELFCode, bias: UInt64, _ heap: LoadedHeap) -> [Field]? {
+  private static func fields(read key: Key, _ code: ELFCode, _ linked: UInt64, _ heap: LoadedHeap) -> [Field]? {
     let type = heap.types.groups[key.group].name
-    guard code.isCode(key.function &- bias), let layout = layout(of: type, code),
+    guard let layout = layout(of: type, code),
       let offsets = FieldReads.offsets(
-        by: key.function &- bias, in: code, metadata: layout.metadata, captured: key.captured.map(Int64.init)),
+        by: linked, in: code, metadata: layout.metadata, captured: key.captured.map(Int64.init)),
       !offsets.isEmpty, offsets.allSatisfy({ $0 >= layout.fields[0].range.lowerBound })
     else { return nil }
     return layout.fields.filter { field in offsets.contains { field.range.contains($0) } }

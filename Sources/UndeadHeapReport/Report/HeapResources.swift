@@ -87,7 +87,7 @@ struct HeapResources {
       let label = heap.file.snapshot.strings[holder.field]
       let isRecord = heap.types.groups[heap.group(block)].kind == .other
       row.type = isRecord ? label : heap.typeName(block)
-      row.field = owners[Int(holder.block)]?.field ?? (isRecord ? nil : label)
+      row.field = owners[Int(holder.block)]?.field ?? (isRecord || LoadedHeap.isCaptured(label) ? nil : label)
       row.allocation = symbols.backtrace(heap.graph.stack(block))
       row.retainPath = paths[next]
       next += 1

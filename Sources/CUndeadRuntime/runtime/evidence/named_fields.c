@@ -3,6 +3,7 @@
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/evidence/evidence.h"
+#include "runtime/captures/captures.h"
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/runtime.h"
 
@@ -151,9 +152,28 @@ static void learn_elements(descriptor_list *list, const undead_layout *layout) {
   if (list->count < MOST_DESCRIPTORS) add_elements(list, read_word(arguments), true, "[key]");
 }
 
+// What a closure captured, and captured variables, have no names. Of an int only the code tells that it is the number of a file.
+static void learn_captures(descriptor_list *list, uintptr_t isa) {
+  const undead_fields *captures = undead_captures_lazily(isa);
+  for (uint32_t i = 0; i < captures->count && list->count < MOST_DESCRIPTORS; i++) {
+    const undead_field *field = &captures->field[i];
+    if (field->offset == UINT32_MAX || field->size < 4 || field->size > LARGEST_VALUE) continue;
+    uintptr_t payload = payload_of(field);
+    undead_descriptor_field found = {.offset = field->offset, .name = UNDEAD_CAPTURED};
+    if (is_int32(field)) found.name = UNDEAD_CAPTURED_INT;
+    else if (payload && is_descriptor_type(payload)) found.form = UNDEAD_DESCRIPTOR_OPTIONAL;
+    else if (!field->type || !is_descriptor_type(field->type)) {
+      if (field->type && undead_type_kind(field->type) == ABI_KIND_STRUCT) add_descriptors(list, field->type, field->offset, NULL, false, 1);
+      continue;
+    }
+    list->fields[list->count++] = found;
+  }
+}
+
 static void learn_descriptors(undead_layout *layout) {
   descriptor_list list = {.count = 0};
   if (undead_has_elements(layout)) learn_elements(&list, layout);
+  if (layout->kind == UNDEAD_KIND_CONTEXT) learn_captures(&list, layout->isa);
   uintptr_t isa = undead_has_elements(layout) ? 0 : layout->isa;
   for (; isa && undead_type_kind(isa) == ABI_KIND_CLASS; isa = read_word(isa + ABI_CLASS_SUPER))
     add_descriptors(&list, isa, 0, NULL, false, 0);
@@ -190,5 +210,6 @@ static void learn_byte_storage(undead_layout *layout) {
 
 void undead_named_fields_learn(undead_layout *layout) {
   learn_descriptors(layout);
+  if (layout->kind == UNDEAD_KIND_CONTEXT) return;
   learn_byte_storage(layout);
 }
