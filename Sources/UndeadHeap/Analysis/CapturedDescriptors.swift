@@ -11,33 +11,53 @@ struct CapturedDescriptors {
   private let heap: LoadedHeap
   private let code: ProgramCode
   /// By block: how many such numbers it has.
-  private let counts: [UInt32: Int]
-  private var known: [UInt32: Bool] = [:]
+  private let counts: [Int: Int]
+  /// By block: references to it, also to contexts that refer to such blocks.
+  private var references: [Int: [Int]]
+  private var known: [Int: Bool] = [:]
 
   init(_ heap: LoadedHeap) {
     self.heap = heap
     code = ProgramCode(heap)
-    let unproved = heap.file.holders.lazy.filter { heap.file.snapshot.strings[$0.field] == Self.unproved }
-    counts = Dictionary(unproved.map { ($0.block, 1) }, uniquingKeysWith: +)
+    let unproved = heap.file.holders.lazy.filter {
+      $0.block < UInt32(heap.graph.count) && heap.file.snapshot.strings[$0.field] == Self.unproved
+    }
+    counts = Dictionary(unproved.map { (Int($0.block), 1) }, uniquingKeysWith: +)
+    references = Self.references(to: Set(counts.keys), heap)
+    let contexts = references.values.joined().map { heap.graph.source(of: $0) }.filter {
+      heap.types.groups[heap.group($0)].kind == .context
+    }
+    references.merge(Self.references(to: Set(contexts).subtracting(references.keys), heap)) { first, _ in first }
   }
 
-  /// True if all of the block's numbers are used so: which is which, the heap file does not say.
-  mutating func isUsed(_ block: UInt32) -> Bool {
+  private static func references(to blocks: Set<Int>, _ heap: LoadedHeap) -> [Int: [Int]] {
+    var found: [Int: [Int]] = [:]
+    guard !blocks.isEmpty else { return found }
+    for edge in 0..<heap.graph.targets.count where blocks.contains(Int(heap.graph.targets[edge])) {
+      guard heap.graph.place(edge).strength != HeapFile.Strength.none else { continue }
+      found[Int(heap.graph.targets[edge]), default: []].append(edge)
+    }
+    return found
+  }
+
+  /// True if a closure uses all of the block's numbers so: which is which, the heap file does not say.
+  mutating func isUsed(_ block: Int) -> Bool {
     if let answer = known[block] { return answer }
-    let answer = uses(of: Int(block)).count == counts[block]
+    let answer = uses(of: block).contains { $0.count == counts[block] }
     known[block] = answer
     return answer
   }
 
-  private func uses(of block: Int) -> Set<Int64> {
-    let (graph, paths) = (heap.graph, heap.paths)
-    guard paths.edge[block] != HeapPaths.none else { return [] }
-    let place = graph.place(Int(paths.edge[block]))
-    if place.function != 0 { return uses(by: place.function, nil) }
-    let holder = Int(paths.holder[block])
-    guard heap.types.groups[heap.group(holder)].kind == .context, !place.isElement, paths.edge[holder] != HeapPaths.none
-    else { return [] }
-    return uses(by: graph.place(Int(paths.edge[holder])).function, Int64(place.offset))
+  /// By closure.
+  private func uses(of block: Int) -> some Sequence<Set<Int64>> {
+    let graph = heap.graph
+    return (references[block] ?? []).lazy.flatMap { edge -> [Set<Int64>] in
+      let place = graph.place(edge)
+      if place.function != 0 { return [uses(by: place.function, nil)] }
+      guard !place.isElement else { return [] }
+      let outer = references[graph.source(of: edge)] ?? []
+      return outer.map { uses(by: graph.place($0).function, Int64(place.offset)) }
+    }
   }
 
   private func uses(by function: UInt64, _ captured: Int64?) -> Set<Int64> {

@@ -226,8 +226,8 @@ struct FieldReads {
         throw NotKnown()
       }
     }
-    for word in state.slots.keys where word < offset + size && word + 8 > offset {
-      guard (word >= offset && word + 8 <= offset + size) || !state.slots[word]!.leadsToObject else { throw NotKnown() }
+    for (word, held) in state.slots where word < offset + size && word + (held.isNumber ? 4 : 8) > offset {
+      guard (word >= offset && word + 8 <= offset + size) || !held.leadsToObject else { throw NotKnown() }
       state.slots[word] = nil
     }
     if size == 8, offset % 8 == 0, value != .other { state.slots[offset] = value }
