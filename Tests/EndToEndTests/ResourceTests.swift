@@ -75,7 +75,8 @@ import UndeadTestSupport
         "\(start) `steps` and no more, closure #3 in App.keepPhotos()",
       ])
     let rows = try #require(report.descriptors)
-    let holders = rows.filter { $0.kind == "file" && $0.target.contains(directory.url.lastPathComponent) }.map {
+    let files = rows.filter { $0.kind == "file" && $0.target.contains(directory.url.lastPathComponent) }
+    let holders = files.filter { !$0.target.hasSuffix("/in") && !$0.target.hasSuffix("/out") }.map {
       "\($0.target.split(separator: "/").last ?? ""): \($0.holder ?? "nobody")"
     }
     let captures = "closure context (captures"
