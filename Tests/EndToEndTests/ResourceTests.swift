@@ -82,10 +82,11 @@ import UndeadTestSupport
     let captures = "closure context (captures"
     #expect(
       holders.sorted() == [
-        "client: App.Limits.clientSocket", "closed: \(captures) Swift.Int32)",
+        "client: App.Limits.clientSocket", "closed: \(captures) Swift.Int32) {closure #1 in App.keepDescriptors()}",
         "connection: \(captures) App.Connection).fd", "noCount: nobody", "noLimit: nobody", "noNumber: nobody",
-        "noSignal: nobody", "typed: \(captures) App.FileDescriptor)", "variable: \(captures) Swift.Int32)",
-        "written: \(captures) Swift.Int32)",
+        "noSignal: nobody", "typed: \(captures) App.FileDescriptor) {closure #4 in App.keepDescriptors()}",
+        "variable: \(captures) Swift.Int32) {closure #3 in App.keepDescriptors()}",
+        "written: \(captures) Swift.Int32) {closure #2 in App.keepDescriptors()}",
       ])
     let waiting = rows.filter { $0.type?.hasSuffix(" in accept()") ?? false }
     let place = try #require(waiting.first?.waits)

@@ -12,11 +12,14 @@ extension HeapReport {
     /// Type of the object whose field has the number, "global" and the name of a variable, or "thread" and the one that waits for it; nil
     /// if nobody is known to have it.
     package var type: String?
+    /// Of what a closure captured its function, in braces.
     package var field: String?
     /// The type and the field; nil if nobody is known to have the number.
     package var holder: String? { type.map { "\($0)\(suffix)" } }
-    /// The field as it follows the type: parts of collections have no point in front.
-    var suffix: String { field.map { LoadedHeap.isPartOfCollection($0) ? $0 : ".\($0)" } ?? "" }
+    /// The field as it follows the type: parts of collections have no point in front, nor has the closure that has a context.
+    var suffix: String {
+      field.map { LoadedHeap.isPartOfCollection($0) ? $0 : $0.hasPrefix("{") ? " \($0)" : ".\($0)" } ?? ""
+    }
     /// Where the object was allocated.
     package var allocation: LeakReport.Backtrace
     /// The shortest path from a root to the object.
@@ -87,9 +90,10 @@ struct HeapResources {
       let label = heap.file.snapshot.strings[holder.field]
       let isRecord = heap.types.groups[heap.group(block)].kind == .other
       row.type = isRecord ? label : heap.typeName(block)
-      row.field = owners[Int(holder.block)]?.field ?? (isRecord || LoadedHeap.isCaptured(label) ? nil : label)
-      row.allocation = symbols.backtrace(heap.graph.stack(block))
       row.retainPath = paths[next]
+      let closure = row.retainPath.last { $0.closure != nil }?.closure.map { "{\(SymbolText.short($0.symbol))}" }
+      row.field = owners[Int(holder.block)]?.field ?? (isRecord ? nil : LoadedHeap.isCaptured(label) ? closure : label)
+      row.allocation = symbols.backtrace(heap.graph.stack(block))
       next += 1
       return row
     }
