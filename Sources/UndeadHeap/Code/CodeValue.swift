@@ -12,6 +12,8 @@ enum CodeValue: Equatable {
   case method(Int64)
   /// An address on the stack, from where the stack pointer is when the closure starts.
   case frame(Int64)
+  /// The metadata of a type whose values have so many bytes.
+  case valueType(Int64)
   /// One of several of these.
   case mixed
   /// An address in memory that has numbers, and in a context that has a reference to such memory.
@@ -24,7 +26,7 @@ enum CodeValue: Equatable {
   var leadsToObject: Bool {
     switch self {
     case .object, .context, .mixed: true
-    case .other, .type, .method, .frame, .numbers, .holder, .number: false
+    case .other, .type, .method, .frame, .valueType, .numbers, .holder, .number: false
     }
   }
 
@@ -58,7 +60,7 @@ enum CodeValue: Equatable {
     case .numbers(let offset): .numbers(offset &+ bytes)
     case .holder(let offset): .holder(offset &+ bytes)
     case .mixed: .mixed
-    case .other, .type, .method, .number: .other
+    case .other, .type, .method, .valueType, .number: .other
     }
   }
 }
@@ -74,6 +76,8 @@ struct CodeState {
   var slots: [Int64: CodeValue] = [:]
   /// Words of this function's frame that it has written, without the registers that it saved first.
   var written: Set<Int64> = []
+  /// True if the register of the sixth argument may hold one: without that, a call has no arguments on the stack that are addresses.
+  var hasSixthArgument = true
   /// True while the function only makes its frame.
   var isAtStart = true
 
@@ -96,6 +100,8 @@ struct CodeState {
       slots[offset] = value
     }
     isAtStart = isAtStart && other.isAtStart
+    hasChanged = hasChanged || other.hasSixthArgument && !hasSixthArgument
+    hasSixthArgument = hasSixthArgument || other.hasSixthArgument
     let before = written.count
     written.formUnion(other.written)
     return hasChanged || written.count != before
@@ -104,6 +110,7 @@ struct CodeState {
   /// What a call leaves in the registers that functions need not keep.
   mutating func clobber() {
     for number in [Self.rax, Self.rcx, Self.rdx, Self.rsi, Self.rdi, 8, 9, 10, 11] { registers[number] = .other }
+    hasSixthArgument = false
   }
 
   /// True if a word in these bytes of the stack leads to the object.

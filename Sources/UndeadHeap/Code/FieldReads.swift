@@ -150,7 +150,7 @@ struct FieldReads {
       let value = state.registers[number]
       guard size == 8 || !value.leadsToObject else { throw NotKnown() }
       return size == 8 || size == 4 && value.isNumber ? value : .other
-    case .absolute: return .other
+    case .absolute(let address): return size == 8 ? valueType(inWordAt: address) : .other
     case .memory(let base, let index, let displacement):
       if let index, state.registers[index].leadsToObject { throw NotKnown() }
       return try load(state.registers[base].moved(by: displacement), size, hasIndex: index != nil, state)
@@ -184,8 +184,18 @@ struct FieldReads {
       return .other
     case .numbers(let offset): return size == 4 && !hasIndex ? .number(offset) : .other
     case .holder(let offset): return size == 8 && !hasIndex && offset == captured ? .numbers(0) : .other
-    case .other, .type, .method, .number: return .other
+    case .other, .type, .method, .valueType, .number: return .other
     }
+  }
+
+  private static let sizesOfTypes: [String: Int64] = [
+    "$sSSN": 16, "$sSiN": 8, "$sSuN": 8, "$sSdN": 8, "$sSfN": 4, "$sSbN": 1, "$ss5Int32VN": 4, "$ss5Int64VN": 8,
+  ]
+
+  /// Metadata of the standard library that the word refers to.
+  private func valueType(inWordAt address: UInt64) -> CodeValue {
+    guard case .name(let name) = code.reference(at: address) else { return .other }
+    return Self.sizesOfTypes[name].map { .valueType($0) } ?? .other
   }
 
   /// The same of a word of the metadata: `moved` forgets what is no address of the object.
@@ -206,7 +216,7 @@ struct FieldReads {
       if let index, state.registers[index].leadsToObject { throw NotKnown() }
       switch state.registers[base] {
       case .object, .context, .mixed: throw NotKnown()
-      case .other, .type, .method, .numbers, .holder, .number: try keep(value, state)
+      case .other, .type, .method, .valueType, .numbers, .holder, .number: try keep(value, state)
       case .frame(let offset):
         try storeOnStack(value, offset &+ displacement, size, hasIndex: index != nil, &state)
       }
@@ -250,6 +260,7 @@ struct FieldReads {
   private func set(_ number: Int, _ value: CodeValue, _ size: Int64, _ state: inout CodeState) throws {
     guard size == 8 || !value.leadsToObject else { throw NotKnown() }
     state.registers[number] = size == 8 || size == 4 && value.isNumber ? value : .other
+    if number == 9 { state.hasSixthArgument = true }
     guard state.stackPointer != nil else { throw NotKnown() }
   }
 
@@ -532,6 +543,7 @@ struct FieldReads {
     for number in registers {
       if case .frame(let offset) = state.registers[number], state.leads(offset..<frameEnd(offset)) { return true }
     }
+    guard state.hasSixthArgument else { return false }
     // Arguments on the stack begin where the stack pointer is.
     var word = (state.stackPointer ?? 0) + (isJump ? 8 : 0)
     while state.written.contains(word) {
@@ -539,6 +551,22 @@ struct FieldReads {
       word += 8
     }
     return false
+  }
+
+  /// String interpolation without optimisation is given the address of a value, and its type.
+  ///
+  /// - Returns: true if the function reads the value and does no more with its address.
+  private mutating func readValue(_ name: String, _ state: CodeState) throws -> Bool {
+    guard name.hasPrefix("$ss26DefaultStringInterpolationV06appendC0yyx"),
+      case .valueType(let size) = state.registers[CodeState.rsi]
+    else { return false }
+    switch state.registers[CodeState.rdi] {
+    case .object(let offset) where offset >= 16:
+      for byte in offset..<offset + size { read.insert(byte) }
+      return true
+    case .frame(let offset): return !state.leads(offset..<offset + size)
+    default: return false
+    }
   }
 
   /// - Returns: what the function returns.
@@ -552,9 +580,10 @@ struct FieldReads {
     if case .number(let offset) = state.registers[CodeState.rdi], Self.ofDescriptors.contains(name) {
       used.insert(offset)
     }
-    for number in Self.arguments { try checkNumber(state.registers[number]) }
+    let arguments = try readValue(name, state) ? Self.arguments.filter { $0 != CodeState.rdi } : Self.arguments
+    for number in arguments { try checkNumber(state.registers[number]) }
     if name == "memset" { return .other }
-    if try stackLeads(state, Self.arguments, isJump) { throw NotKnown() }
+    if try stackLeads(state, arguments, isJump) { throw NotKnown() }
     guard name.hasPrefix("$s") else { return .other }
     switch (state.registers[CodeState.r13], SelfParameter(ofMangled: name)) {
     case (_, .none): break
