@@ -45,7 +45,7 @@ package struct HeapFinding: Codable, Sendable, Equatable {
   package var objects: Int
   /// Bytes that would be saved, or that are kept.
   package var bytes: Int
-  /// Bytes of them that are in use, as the slices of a buffer show them, or what a closure reads of an object; nil for other kinds.
+  /// Bytes of them that are in use, as the slices of a buffer show them; nil for other kinds.
   package var usedBytes: Int?
   /// Type of the objects.
   package var type: String

@@ -36,7 +36,7 @@ struct WholeObjects {
           kind: .wholeObject,
           title: "a closure keeps \(blocks.count == 1 ? "a whole object" : "whole objects") for "
             + "\(names.count == 1 ? "one field" : "a few fields")",
-          objects: blocks.count, bytes: retained &- used, usedBytes: used, block: block,
+          objects: blocks.count, bytes: retained &- used, block: block,
           container: places.name(Int(places.holder[block])), closure: key.function,
           advice: "the closure reads \(list(names)) and no more: unless it needs later values, "
             + "let it capture \(names.count == 1 ? "that" : "these"), as `[\(fields[0].name) = object.\(fields[0].name)]`"
