@@ -94,7 +94,7 @@ let package = Package(
     // Heap files as far as profiles need them, and copies of them: what a server links.
     .target(name: "UndeadHeapFile", dependencies: ["UndeadReport", "UndeadSystem"]),
     // What walks a heap.
-    .target(name: "UndeadHeap", dependencies: ["UndeadHeapFile", "UndeadReport", "UndeadSystem"]),
+    .target(name: "UndeadHeap", dependencies: ["CUndeadInterface", "UndeadHeapFile", "UndeadReport", "UndeadSystem"]),
     // Reports on a heap, on two, and on many censuses: nothing here looks at each block.
     .target(
       name: "UndeadHeapReport",

@@ -119,9 +119,10 @@ private struct HeapFileCopy {
   mutating func replaceResources(_ resources: ProcessResources) {
     var (descriptors, threads) = (SnapshotWriter(), SnapshotWriter())
     for one in resources.descriptors {
-      descriptors.u32(UInt32(bitPattern: one.number), strings.intern(one.kind.rawValue), strings.intern(one.target), 0)
+      descriptors.u32(
+        UInt32(bitPattern: one.number), strings.intern(one.kind.rawValue), strings.intern(one.target), one.waiter)
     }
-    for one in resources.threads { threads.u32(one.id, strings.intern(one.name), 0, 0) }
+    for one in resources.threads { threads.u32(one.id, strings.intern(one.name), strings.intern(one.call), 0) }
     replace(.descriptors, descriptors.bytes)
     replace(.threads, threads.bytes)
   }

@@ -337,10 +337,11 @@ private struct HeapSectionReader {
       OpenDescriptor(
         number: Int32(truncatingIfNeeded: entry.u32(0)),
         kind: OpenDescriptor.Kind(rawValue: snapshot.strings[try string(entry, 4)]) ?? .other,
-        target: snapshot.strings[try string(entry, 8)])
+        target: snapshot.strings[try string(entry, 8)], waiter: entry.u32(12))
     }
     let threads = try entries(.threads) { (entry) throws(SnapshotError) in
-      ProcessResources.Thread(id: entry.u32(0), name: snapshot.strings[try string(entry, 4)])
+      ProcessResources.Thread(
+        id: entry.u32(0), name: snapshot.strings[try string(entry, 4)], call: snapshot.strings[try string(entry, 8)])
     }
     return descriptors.isEmpty && threads.isEmpty ? nil : .init(descriptors: descriptors, threads: threads)
   }

@@ -8,7 +8,8 @@ enum Recorder {
 
   /// The sources, with the definition that makes recording begin at the first allocation.
   private static let sources: [String] =
-    InstrumentSources.Layer.platform.units + InstrumentSources.Layer.record.units
+    InstrumentSources.Layer.shared.files(["instruction_x86_64"]) + InstrumentSources.Layer.platform.units
+    + InstrumentSources.Layer.record.units
     + ["record/preload.c", "record/compare.c"].map { fixtures.appending(path: $0).path }
 
   /// How the instrument is compiled: as packages have it, and without optimisation where everything is tried.

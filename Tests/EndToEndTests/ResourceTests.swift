@@ -45,6 +45,54 @@ import UndeadTestSupport
     #expect(diff.findings.isEmpty)
   }
 
+  /// What closures keep and have is read off their code.
+  @Test(arguments: ["-Onone", "-O"]) func closuresAndWaitingThreads(_ optimisation: String) async throws {
+    let (outcome, directory) = try await Tool.gate.pass {
+      let directory = try TemporaryDirectory()
+      let outcome = try await runShell(
+        """
+        cd \(quoted(directory.url.path)); tool=\(quoted(Tool.path)); sources=\(quoted(Self.sources))
+        swiftc \(optimisation) -swift-version 5 -module-name App $sources/closures.swift -o app || exit 91
+        \(AttachedProgram.words)
+        start ./app
+        $tool heap $program --by descriptor --top 100 --format json -o heap.json || exit 92
+        kill -9 $program; wait $program 2> /dev/null; true
+        """)
+      return (outcome, directory)
+    }
+    try #require(outcome.ending == .exit(0), "\(outcome.errors)")
+    let report = try JSONDecoder().decode(HeapReport.self, from: Data(directory.contents("heap.json").utf8))
+    let found = report.findings.filter { $0.kind == .wholeObject }
+    let texts = found.map { finding in
+      let fields = finding.advice.prefix { $0 != ":" }
+      return "\(finding.type) \(fields), \(finding.closure?.frames.first?.symbol ?? "")"
+    }
+    let start = "App.Photo the closure reads"
+    #expect(
+      texts.sorted() == [
+        "\(start) `name` and no more, closure #1 in App.keepPhotos()",
+        "\(start) `name` and no more, closure #2 in App.keepPhotos()",
+        "\(start) `steps` and no more, closure #3 in App.keepPhotos()",
+      ])
+    let rows = try #require(report.descriptors)
+    let files = rows.filter { $0.kind == "file" && $0.target.contains(directory.url.lastPathComponent) }
+    let holders = files.filter { !$0.target.hasSuffix("/in") && !$0.target.hasSuffix("/out") }.map {
+      "\($0.target.split(separator: "/").last ?? ""): \($0.holder ?? "nobody")"
+    }
+    let captures = "closure context (captures"
+    #expect(
+      holders.sorted() == [
+        "client: App.Limits.clientSocket", "closed: \(captures) Swift.Int32) {closure #1 in App.keepDescriptors()}",
+        "connection: \(captures) App.Connection).fd", "noCount: nobody", "noLimit: nobody", "noNumber: nobody",
+        "noSignal: nobody", "typed: \(captures) App.FileDescriptor) {closure #4 in App.keepDescriptors()}",
+        "variable: \(captures) Swift.Int32) {closure #3 in App.keepDescriptors()}",
+        "written: \(captures) Swift.Int32) {closure #2 in App.keepDescriptors()}",
+      ])
+    let waiting = rows.filter { $0.type?.hasSuffix(" in accept()") ?? false }
+    let place = try #require(waiting.first?.waits)
+    #expect(waiting.count == 1 && waiting[0].kind == "socket" && place.frames.contains { $0.symbol == "App.serve()" })
+  }
+
   private func slices(_ report: HeapReport) {
     let found = report.findings.filter { $0.kind == .sliceOfLargeBuffer }
     let texts = found.map { "\($0.container?.type ?? "").\($0.container?.field ?? "") \($0.usedBytes ?? -1)" }

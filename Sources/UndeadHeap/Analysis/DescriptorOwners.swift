@@ -6,20 +6,25 @@ extension LoadedHeap {
   package func descriptorHolders() -> [UInt32: HeapFile.DescriptorHolder] {
     var holders: [UInt32: HeapFile.DescriptorHolder] = [:]
     let doubtful = collectionsOfOtherNumbers()
+    let open = Set((file.resources?.descriptors ?? []).map { UInt32(bitPattern: $0.number) })
+    var captured = CapturedDescriptors(self)
     for holder in file.holders where holder.block < UInt32(graph.count) {
       guard graph.shape(Int(holder.block)).has(HeapFile.Shape.reached) else { continue }
       guard !isUnnamed(holder) || !doubtful.contains(holder.block) else { continue }
       if let known = holders[holder.descriptor], rank(known) >= rank(holder) { continue }
+      if file.snapshot.strings[holder.field] == CapturedDescriptors.unproved {
+        guard open.contains(holder.descriptor), captured.isUsed(Int(holder.block)) else { continue }
+      }
       holders[holder.descriptor] = holder
     }
     return holders
   }
 
-  /// An object of the program says more than one of a library, that more than a record of libdispatch, and that more than a number
-  /// that has no name.
+  /// An object of the program says more than a closure or an object of a library, that more than a record of libdispatch, and that more
+  /// than a number that has no name.
   private func rank(_ holder: HeapFile.DescriptorHolder) -> Int {
     let group = types.groups[group(Int(holder.block))]
-    return isUnnamed(holder) ? 0 : group.kind == .other ? 1 : group.isOfProgram ? 3 : 2
+    return isUnnamed(holder) ? 0 : group.kind == .other ? 1 : group.isOfProgram && group.kind != .context ? 3 : 2
   }
 
   /// True for what C calls an int, in a collection: only its type tells that it may be a descriptor.
@@ -32,6 +37,9 @@ extension LoadedHeap {
 
   /// Whether a label is that of an element of a collection, and not of a field.
   package static func isPartOfCollection(_ label: String) -> Bool { label.hasPrefix("[") }
+
+  /// Whether a label is that of what a closure captured, which has no name.
+  package static func isCaptured(_ label: String) -> Bool { label.hasPrefix(CapturedDescriptors.label) }
 
   /// Collections with a number that is no open file, or is one that each process has: their numbers are something else.
   private func collectionsOfOtherNumbers() -> Set<UInt32> {

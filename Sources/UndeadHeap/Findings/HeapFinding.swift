@@ -9,6 +9,8 @@ package struct HeapFinding: Codable, Sendable, Equatable {
     case emptyCapacity
     /// Large buffers of which only small slices are in use.
     case sliceOfLargeBuffer
+    /// Large objects that closures capture as a whole for a field.
+    case wholeObject
     /// Strings of equal contents.
     case equalStrings
     /// Objects of Foundation that hold equal contents, as bridging and copying makes them.
@@ -55,6 +57,8 @@ package struct HeapFinding: Codable, Sendable, Equatable {
   package var allocation: LeakReport.Backtrace
   /// Where the tasks wait.
   package var suspended: LeakReport.Backtrace?
+  /// The closure that keeps the objects.
+  package var closure: LeakReport.Backtrace?
   /// What can be done, in one sentence.
   package var advice: String
 }
@@ -73,6 +77,8 @@ struct HeapFindingDraft {
   var container: HeapLocations.Name?
   /// Index of STACKS where the tasks wait.
   var suspended = Snapshot.none
+  /// Function of the closure that keeps the objects; 0 if none does.
+  var closure: UInt64 = 0
   var advice: String
 }
 
@@ -111,6 +117,7 @@ extension HeapFinding {
     var drafts = LargestContainer.drafts(heap, places, limits)
     drafts += EmptyCapacity.drafts(heap, places, limits)
     drafts += SliceSearch.drafts(heap, places, limits)
+    drafts += WholeObjects.drafts(heap, places, limits)
     drafts += EqualContents.drafts(heap, places, limits)
     drafts += WaitingTasks.drafts(heap, places)
     drafts += WaitingBlocks.drafts(heap, places)
@@ -129,7 +136,8 @@ extension HeapFinding {
     var teller = HeapPathTeller(heap)
     for draft in drafts { teller.add(draft.block, resumption: draft.kind == .waitingTasks) }
     symbols.prepare(
-      stacks: drafts.flatMap { [heap.graph.stack($0.block), $0.suspended] }, functions: teller.functions)
+      stacks: drafts.flatMap { [heap.graph.stack($0.block), $0.suspended] },
+      functions: teller.functions + drafts.map(\.closure))
     let paths = drafts.isEmpty ? [] : teller.tell(symbols.table)
     return zip(drafts, paths).map { draft, path in
       let allocation = symbols.backtrace(heap.graph.stack(draft.block))
@@ -146,6 +154,7 @@ extension HeapFinding {
         container: draft.container.map { Container(type: $0.type, field: $0.field) }, retainPath: path,
         allocation: allocation,
         suspended: draft.suspended == Snapshot.none ? nil : symbols.backtrace(draft.suspended),
+        closure: draft.closure == 0 ? nil : LeakReport.Backtrace(frames: symbols.table[draft.closure]?.suffix(1) ?? []),
         advice: known ?? draft.advice)
     }
   }

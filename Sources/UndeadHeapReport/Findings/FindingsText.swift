@@ -32,6 +32,7 @@ enum FindingsText {
       add("kept by", HeapDiffText.path(finding.retainPath))
     }
     if let suspended = finding.suspended { add("wait", HeapDiffText.site(suspended, options)) }
+    if let closure = finding.closure, !closure.frames.isEmpty { add("closure", HeapDiffText.site(closure, options)) }
     if !finding.allocation.frames.isEmpty { add("allocated", HeapDiffText.site(finding.allocation, options)) }
     for (number, row) in StackText.wrapped(finding.advice, width: 100).enumerated() {
       add(number == 0 ? "advice" : "", TextLine(row))
@@ -47,6 +48,7 @@ enum FindingsText {
     case .emptyCapacity: return "\(bytes) empty in \(count) \u{D7} \(type)"
     case .sliceOfLargeBuffer:
       return "\(bytes) of \(count) \u{D7} \(type) kept by \(Quantity.bytes(finding.usedBytes ?? 0))"
+    case .wholeObject: return "\(bytes) of \(count) \u{D7} \(type)"
     case .equalStrings, .equalBridgedObjects: return "\(bytes) in \(count) copies of \(type)"
     case .dominatingContainer: return "\(bytes), \(count) blocks below \(type)"
     case .waitingBlocks, .waitingTasks, .deadOwner, .finishedTasks, .deallocatedMemory, .lostMemory:

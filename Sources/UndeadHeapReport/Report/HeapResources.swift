@@ -9,17 +9,23 @@ extension HeapReport {
     package var kind: String
     /// A path, or the two ends of a connection.
     package var target: String
-    /// Type of the object whose field has the number, or "global" and the name of a variable; nil if nobody is known to have it.
+    /// Type of the object whose field has the number, "global" and the name of a variable, or "thread" and the one that waits for it; nil
+    /// if nobody is known to have it.
     package var type: String?
+    /// Of what a closure captured its function, in braces.
     package var field: String?
     /// The type and the field; nil if nobody is known to have the number.
     package var holder: String? { type.map { "\($0)\(suffix)" } }
-    /// The field as it follows the type: parts of collections have no point in front.
-    var suffix: String { field.map { LoadedHeap.isPartOfCollection($0) ? $0 : ".\($0)" } ?? "" }
+    /// The field as it follows the type: parts of collections have no point in front, nor has the closure that has a context.
+    var suffix: String {
+      field.map { LoadedHeap.isPartOfCollection($0) ? $0 : $0.hasPrefix("{") ? " \($0)" : ".\($0)" } ?? ""
+    }
     /// Where the object was allocated.
     package var allocation: LeakReport.Backtrace
     /// The shortest path from a root to the object.
     package var retainPath: [LeakReport.PathStep]
+    /// What the thread was doing that waits for it.
+    package var waits: LeakReport.Backtrace?
   }
 
   /// A thread, and what its stack holds.
@@ -67,24 +73,43 @@ struct HeapResources {
     let paths = blocks.contains { $0 != nil } ? teller.tell(symbols.table) : []
     var next = 0
     let variables = variables()
+    let waiters = waiters(shown)
     return shown.map { descriptor in
       var row = HeapReport.DescriptorRow(
         number: Int(descriptor.number), kind: descriptor.kind.rawValue, target: descriptor.target,
         allocation: LeakReport.Backtrace(frames: []), retainPath: [])
       guard let holder = holders[UInt32(bitPattern: descriptor.number)] else {
         row.type = variables[UInt32(bitPattern: descriptor.number)].map { "global \($0)" }
+        if let waiter = waiters[descriptor.waiter] {
+          row.type = row.type ?? waiter.name
+          row.waits = symbols.backtrace(waiter.frames)
+        }
         return row
       }
       let block = object(holder)
       let label = heap.file.snapshot.strings[holder.field]
       let isRecord = heap.types.groups[heap.group(block)].kind == .other
       row.type = isRecord ? label : heap.typeName(block)
-      row.field = owners[Int(holder.block)]?.field ?? (isRecord ? nil : label)
-      row.allocation = symbols.backtrace(heap.graph.stack(block))
       row.retainPath = paths[next]
+      let closure = row.retainPath.last { $0.closure != nil }?.closure.map { "{\(SymbolText.short($0.symbol))}" }
+      row.field = owners[Int(holder.block)]?.field ?? (isRecord ? nil : LoadedHeap.isCaptured(label) ? closure : label)
+      row.allocation = symbols.backtrace(heap.graph.stack(block))
       next += 1
       return row
     }
+  }
+
+  /// By number of the thread: its name with the call that it waits in, and where that is.
+  private func waiters(_ shown: ArraySlice<OpenDescriptor>) -> [UInt32: (name: String, frames: Snapshot.Index)] {
+    let waiting = Set(shown.map(\.waiter))
+    let frames = Dictionary(heap.file.stacks.map { ($0.thread, $0.frames) }) { first, _ in first }
+    var waiters: [UInt32: (name: String, frames: Snapshot.Index)] = [:]
+    for thread in resources.threads where waiting.contains(thread.id) && !thread.call.isEmpty {
+      let name = "thread \(thread.id) '\(ThreadName.readable(thread.name))' in \(thread.call)()"
+      waiters[thread.id] = (name, frames[thread.id] ?? Snapshot.none)
+    }
+    symbols.prepare(stacks: waiters.values.map(\.frames))
+    return waiters
   }
 
   /// By number of the descriptor: the global variable that has it. Such holders have no block.
@@ -135,6 +160,9 @@ package enum ResourcesText {
         } ?? "nobody: no object is known to have the number"
       lines.append("  \(Quantity.right(Quantity.grouped(group.count), 7)) \u{D7} \(first.kind)  \(holder)")
       lines.append("            \(TextLine(targets(group)))")
+      if let waits = first.waits, !waits.frames.isEmpty {
+        lines.append("            waits \(HeapDiffText.site(waits, options))")
+      }
       if first.retainPath.first?.root != nil {
         lines.append("            kept by \(HeapDiffText.path(first.retainPath))")
       }

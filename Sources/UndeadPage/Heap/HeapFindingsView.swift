@@ -58,6 +58,7 @@ struct HeapFindingsView {
         }
       }
       site("Waits in", finding.suspended, &html)
+      site("Closure", finding.closure, &html)
       site("Allocated in", finding.allocation, &html)
     }
     html.line()

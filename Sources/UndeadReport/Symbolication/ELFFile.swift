@@ -67,7 +67,7 @@ package final class ELFFile {
   package var isStaticProgram: Bool { (header.kind == .executable || header.kind == .shared) && interpreter == nil }
 
   /// Where `address` (as linked) is in the file.
-  private func fileOffset(of address: UInt64) -> UInt64? {
+  func fileOffset(of address: UInt64) -> UInt64? {
     for segment in segments where segment.kind == ELFSegment.Kind.load {
       if address >= segment.address, address - segment.address < segment.fileSize {
         return segment.offset &+ (address - segment.address)

@@ -10,11 +10,11 @@ package struct ELFSymbol: Equatable {
 }
 
 extension ELFFile {
-  fileprivate static let sectionSymbols: UInt32 = 2
+  static let sectionSymbols: UInt32 = 2
   private static let sectionDynamicSymbols: UInt32 = 11
 
   /// Calls `visit` with the name, type, address and size of each symbol that the file defines.
-  fileprivate func eachSymbol(
+  func eachSymbol(
     inSectionsOf type: UInt32, _ visit: (_ name: UInt64, _ type: UInt8, _ address: UInt64, _ size: UInt64) -> Bool
   ) {
     for table in sections where table.type == type && table.entrySize >= 24 && Int(table.link) < sections.count {

@@ -18,11 +18,18 @@ package struct OpenDescriptor: Sendable, Hashable {
   package var kind: Kind
   /// A path, or the two ends of a connection.
   package var target: String
+  /// The thread that waits in a call of the kernel for it; 0 if none does.
+  package var waiter: UInt32
 
-  package init(number: Int32, kind: Kind, target: String) {
+  /// True for those that libdispatch has for itself.
+  package var isOfDispatch: Bool { target.hasSuffix(Self.ofDispatch) }
+  fileprivate static let ofDispatch = " of libdispatch"
+
+  package init(number: Int32, kind: Kind, target: String, waiter: UInt32 = 0) {
     self.number = number
     self.kind = kind
     self.target = target
+    self.waiter = waiter
   }
 }
 
@@ -37,7 +44,7 @@ package struct OpenDescriptor: Sendable, Hashable {
     package static func all(of process: String) -> [OpenDescriptor] {
       var found = open(of: process)
       let own = ownOfDispatch(found, process)
-      for index in found.indices where own.contains(found[index].number) { found[index].target += " of libdispatch" }
+      for index in found.indices where own.contains(found[index].number) { found[index].target += ofDispatch }
       let inodes = found.map { $0.kind == .socket ? inode($0.target, "socket:[") : nil }
       guard inodes.contains(where: { $0 != nil }) else { return found }
       let names = SocketNames(inodes: Set(inodes.compactMap(\.self))) { WholeFile.read("/proc/\(process)/net/\($0)") }

@@ -4,10 +4,13 @@ package struct ProcessResources: Sendable, Equatable {
   package struct Thread: Sendable, Equatable {
     package var id: UInt32
     package var name: String
+    /// The call of the kernel in which it waits for an open file; empty if it does not.
+    package var call: String
 
-    package init(id: UInt32, name: String) {
+    package init(id: UInt32, name: String, call: String = "") {
       self.id = id
       self.name = name
+      self.call = call
     }
   }
 
@@ -29,6 +32,24 @@ package struct ProcessResources: Sendable, Equatable {
         let name = WholeFile.read("/proc/\(process)/task/\(id)/comm") ?? []
         return Thread(id: id, name: String(decoding: name.filter { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
       }
+      addCalls(of: process)
+    }
+
+    /// What the threads wait for. A process that is stopped shows no calls.
+    private mutating func addCalls(of process: String) {
+      #if arch(x86_64)
+        var waiters: [Int32: UInt32] = [:]
+        for index in threads.indices {
+          guard let call = WaitingCall(of: threads[index].id, process: process) else { continue }
+          threads[index].call = call.name
+          for descriptor in call.descriptors where waiters[descriptor] == nil {
+            waiters[descriptor] = threads[index].id
+          }
+        }
+        for index in descriptors.indices where !descriptors[index].isOfDispatch {
+          descriptors[index].waiter = waiters[descriptors[index].number] ?? 0
+        }
+      #endif
     }
 
     /// How many there are of each, without a look at any; 0 where that is not known.

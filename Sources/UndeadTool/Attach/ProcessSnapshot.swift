@@ -24,8 +24,9 @@ struct ProcessSnapshot {
     if try Self.needsCopy(pid) {
       try self.init(copyOf: pid, for: look, timeout: timeout)
     } else {
-      let request = try SnapshotRequest(of: pid, kind: look.includesHeap ? .heap : .snapshot)
+      // The calls that threads wait in are those before they are stopped.
       let resources = look.includesHeap ? ProcessResources(of: "\(pid)") : nil
+      let request = try SnapshotRequest(of: pid, kind: look.includesHeap ? .heap : .snapshot)
       self.init(
         try request.wait(timeout: timeout ?? AskedProgram.defaultTimeout, progress: Progress()), resources: resources)
     }

@@ -3,7 +3,7 @@
 #include "unwind/rules/guess_x86_64.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/page.h"
-#include "unwind/rules/instruction_x86_64.h"
+#include "undead_instruction_x86_64.h"
 #include <string.h>
 
 static const undead_rule unknown = UNDEAD_RULE_SPECIAL | UNDEAD_RULE_VALID | (uint64_t)UNDEAD_RULE_UNKNOWN << 32;

@@ -71,11 +71,13 @@ enum {
   UNDEAD_DESCRIPTOR_OPTIONAL,   // nothing is there if the byte behind says so
   UNDEAD_DESCRIPTOR_WIDE,       // of 64 bits
 };
+#define UNDEAD_CAPTURED "captured"
+#define UNDEAD_CAPTURED_INT "captured Int32"   // which may be any number
 typedef struct {
   uint32_t offset;
   uint8_t form;
   bool key;                  // of a dictionary
-  const char *name;          // "[...]" of elements without fields
+  const char *name;          // "[...]" of elements without fields, UNDEAD_CAPTURED of captures
 } undead_descriptor_field;
 
 typedef struct {

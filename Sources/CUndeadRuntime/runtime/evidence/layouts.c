@@ -72,6 +72,7 @@ static void compute(undead_layout *layout, undead_evidence_map *map) {
   case UNDEAD_KIND_CONTEXT:
     layout->user_type = !is_image_toolchain(layout->isa);
     undead_evidence_of_context(map, layout->isa);
+    undead_named_fields_learn(layout);
     break;
   case UNDEAD_KIND_GENERIC_BOX: {
     uintptr_t type = read_word(layout->isa + ABI_BOX_TYPE), descriptor = undead_type_descriptor(type);

@@ -3,6 +3,7 @@
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/evidence/evidence.h"
+#include "runtime/captures/captures.h"
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/runtime.h"
 
@@ -18,16 +19,51 @@ static bool ends_with(const char *name, size_t length, const char *end) {
   return length >= size && !memcmp(name + length - size, end, size);
 }
 
-// "fd", "epfd", "socketFD", "listen_fd", "fileDescriptor"; of an int also "socket".
-bool undead_names_descriptor(const char *name, size_t length, bool is_int) {
-  static const char *const ends[] = {"fd", "FD", "Fd", "ileDescriptor", "escriptor"};
-  static const char *const whole[] = {"socket", "_socket", "sock", "handle", "_handle", "socketHandle"};
-  // A number that C would not call an int may describe anything else.
-  for (size_t i = 0; i < sizeof ends / sizeof *ends - !is_int; i++)
-    if (ends_with(name, length, ends[i])) return true;
-  for (size_t i = 0; is_int && i < sizeof whole / sizeof *whole; i++)
-    if (length == strlen(whole[i]) && !memcmp(name, whole[i], length)) return true;
+static bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+
+// Where the last word of a name in camel case begins, or behind an underscore: "Socket" of "clientSocket", "FD" of "socketFD".
+static size_t last_word(const char *name, size_t length) {
+  size_t at = length;
+  while (at > 0 && is_upper(name[at - 1])) at--;
+  if (at < length) return at;
+  while (at > 0 && name[at - 1] != '_' && !is_upper(name[at - 1])) at--;
+  return at > 0 && is_upper(name[at - 1]) ? at - 1 : at;
+}
+
+// Regardless of case.
+static bool is_this_word(const char *name, size_t length, const char *word) {
+  if (length != strlen(word)) return false;
+  for (size_t i = 0; i < length; i++)
+    if ((name[i] | 0x20) != word[i]) return false;
+  return true;
+}
+
+static bool is_one_word(const char *name, size_t length, const char *const *words, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (is_this_word(name, length, words[i])) return true;
   return false;
+}
+
+// "fd", "epfd", "socketFD", "listen_fd2", "fileDescriptor"; of an int also "clientSocket" and "handle". Not "maxFd": a limit, or what was
+// open once.
+bool undead_names_descriptor(const char *name, size_t length, bool is_int) {
+  static const char *const of_int[] = {"socket", "sock", "handle", "descriptor"};
+  static const char *const others[] = {"max", "maximum", "min", "minimum", "limit", "count", "number", "num", "highest", "lowest", "old"};
+  while (length && name[length - 1] >= '0' && name[length - 1] <= '9') length--;
+  size_t start = last_word(name, length), size = length - start;
+  const char *word = name + start;
+  bool is_named = ends_with(name, length, "ileDescriptor") || (size >= 2 && is_this_word(word + size - 2, 2, "fd"));
+  // A number that C would not call an int may be that of anything else.
+  if (!is_named && !(is_int && is_one_word(word, size, of_int, sizeof of_int / sizeof *of_int))) return false;
+  for (size_t end = start; end > 0; end = start) {
+    if (name[end - 1] == '_') {
+      start = end - 1;
+      continue;
+    }
+    start = last_word(name, end);
+    if (is_one_word(name + start, end - start, others, sizeof others / sizeof *others)) return false;
+  }
+  return true;
 }
 
 static bool names_int(const undead_field *field) { return undead_names_descriptor(field->name, strlen(field->name), true); }
@@ -116,9 +152,28 @@ static void learn_elements(descriptor_list *list, const undead_layout *layout) {
   if (list->count < MOST_DESCRIPTORS) add_elements(list, read_word(arguments), true, "[key]");
 }
 
+// What a closure captured, and captured variables, have no names. Of an int only the code tells that it is the number of a file.
+static void learn_captures(descriptor_list *list, uintptr_t isa) {
+  const undead_fields *captures = undead_captures_lazily(isa);
+  for (uint32_t i = 0; i < captures->count && list->count < MOST_DESCRIPTORS; i++) {
+    const undead_field *field = &captures->field[i];
+    if (field->offset == UINT32_MAX || field->size < 4 || field->size > LARGEST_VALUE) continue;
+    uintptr_t payload = payload_of(field);
+    undead_descriptor_field found = {.offset = field->offset, .name = UNDEAD_CAPTURED};
+    if (is_int32(field)) found.name = UNDEAD_CAPTURED_INT;
+    else if (payload && is_descriptor_type(payload)) found.form = UNDEAD_DESCRIPTOR_OPTIONAL;
+    else if (!field->type || !is_descriptor_type(field->type)) {
+      if (field->type && undead_type_kind(field->type) == ABI_KIND_STRUCT) add_descriptors(list, field->type, field->offset, NULL, false, 1);
+      continue;
+    }
+    list->fields[list->count++] = found;
+  }
+}
+
 static void learn_descriptors(undead_layout *layout) {
   descriptor_list list = {.count = 0};
   if (undead_has_elements(layout)) learn_elements(&list, layout);
+  if (layout->kind == UNDEAD_KIND_CONTEXT) learn_captures(&list, layout->isa);
   uintptr_t isa = undead_has_elements(layout) ? 0 : layout->isa;
   for (; isa && undead_type_kind(isa) == ABI_KIND_CLASS; isa = read_word(isa + ABI_CLASS_SUPER))
     add_descriptors(&list, isa, 0, NULL, false, 0);
@@ -155,5 +210,6 @@ static void learn_byte_storage(undead_layout *layout) {
 
 void undead_named_fields_learn(undead_layout *layout) {
   learn_descriptors(layout);
+  if (layout->kind == UNDEAD_KIND_CONTEXT) return;
   learn_byte_storage(layout);
 }

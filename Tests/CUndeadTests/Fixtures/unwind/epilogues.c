@@ -3,7 +3,7 @@
 #define _GNU_SOURCE
 #include "unwind/rules/dwarf_reader.h"
 #include "unwind/rules/guess_x86_64.h"
-#include "unwind/rules/instruction_x86_64.h"
+#include "undead_instruction_x86_64.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

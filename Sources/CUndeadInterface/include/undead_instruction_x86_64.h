@@ -1,4 +1,5 @@
-// The length and the parts of one machine instruction of 64-bit code, as compilers write it.
+// The length and the parts of one machine instruction of 64-bit code, as compilers write it. The instrument follows code to where a
+// function returns; the tool, to what a closure reads of an object.
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,6 +13,8 @@ typedef struct {
   uint8_t map;      // undead_opcode_map
   uint8_t opcode, rex, modrm;
   bool has_modrm, is_vector;   // is_vector: VEX or EVEX, whose opcodes are others
+  bool has_sib, is_narrow;     // is_narrow: the prefix 66
+  uint8_t sib, repeat;         // repeat: F2 or F3, of SSE instructions a part of the opcode; 0: neither
   int64_t displacement, immediate;
 } undead_instruction;
 

@@ -1,6 +1,5 @@
 // Intel SDM vol. 2, chapter 2 (formats) and appendix A (opcode maps).
-#include "unwind/rules/instruction_x86_64.h"
-#include <string.h>
+#include "undead_instruction_x86_64.h"
 
 enum { REX_W = 8 };
 
@@ -62,8 +61,9 @@ static uint8_t read_prefixes(reader *r, undead_instruction *found) {
   for (;;) {
     uint8_t byte = next(r);
     switch (byte) {
-    case 0x66: r->narrow = true; continue;
-    case 0xF2: case 0xF3: case 0xF0: case 0x2E: case 0x36: case 0x3E: case 0x26: case 0x64: case 0x65:
+    case 0x66: r->narrow = found->is_narrow = true; continue;
+    case 0xF2: case 0xF3: found->repeat = byte; continue;
+    case 0xF0: case 0x2E: case 0x36: case 0x3E: case 0x26: case 0x64: case 0x65:
     case 0x67: continue;
     default: break;
     }
@@ -101,7 +101,9 @@ static void read_modrm(reader *r, undead_instruction *found) {
   uint8_t modrm = found->modrm = next(r), mod = UNDEAD_MODRM_MOD(modrm), rm = UNDEAD_MODRM_RM(modrm);
   found->has_modrm = true;
   if (mod == 3) return;
-  uint8_t base = rm == 4 ? next(r) & 7 : rm;   // of the SIB byte
+  found->has_sib = rm == 4;
+  if (found->has_sib) found->sib = next(r);
+  uint8_t base = found->has_sib ? found->sib & 7 : rm;
   if (mod == 1) found->displacement = number(r, 1);
   else if (mod == 2 || base == 5) found->displacement = number(r, 4);
 }

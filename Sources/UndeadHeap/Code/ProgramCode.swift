@@ -1,0 +1,20 @@
+import UndeadReport
+
+/// The code of the program's own modules, each opened when it is first asked for.
+final class ProgramCode {
+  private let modules: [Snapshot.Module]
+  private var opened: [Int: ELFCode?] = [:]
+
+  init(_ heap: LoadedHeap) { modules = heap.file.snapshot.modules }
+
+  /// The code around a function of the program, and its address as linked; nil if it is asynchronous, or its file is not known.
+  func code(at function: UInt64) -> (code: ELFCode, linked: UInt64)? {
+    guard let number = modules.firstIndex(where: { $0.low <= function && function < $0.high }),
+      !modules[number].isSystem
+    else { return nil }
+    let code = opened[number] ?? ELFCode(modules[number])
+    opened[number] = code
+    let linked = function &- modules[number].bias
+    return code.flatMap { $0.isCode(linked) ? ($0, linked) : nil }
+  }
+}

@@ -1,0 +1,111 @@
+import UndeadSystem
+
+/// What a word in the data of a file refers to when the file is loaded.
+package enum ELFReference: Equatable {
+  /// Something in the same file, as linked.
+  case address(UInt64)
+  /// What the loader finds by this name.
+  case name(String)
+}
+
+/// The code of a program's file (x86-64), and what the words hold that it calls through; all addresses as linked.
+///
+/// Not thread-safe.
+package final class ELFCode {
+  private let elf: ELFFile
+  private lazy var functions = elf.functions()
+  private lazy var references = elf.references()
+
+  /// The code of a module of the program; nil if its file is not the one that the program ran.
+  package init?(_ module: Snapshot.Module, files: (String) -> String = { $0 }) {
+    guard module.path.hasPrefix("/"), let elf = try? ELFFile(path: files(module.path)) else { return nil }
+    guard elf.header.machine == ELFHeader.Machine.x86, !module.buildID.isEmpty, elf.buildID == module.buildID else {
+      return nil
+    }
+    self.elf = elf
+  }
+
+  /// True for a function value that is the address of code, and not that of the record of an async function.
+  package func isCode(_ address: UInt64) -> Bool { elf.code(of: address) == address }
+
+  /// The function that contains an address; nil if no symbol says where it ends.
+  package func function(at address: UInt64) -> ELFSymbol? {
+    functions.function(at: address).flatMap { $0.size > 0 ? $0 : nil }
+  }
+
+  /// The bytes from an address on, as far as the file has them.
+  package func bytes(at address: UInt64) -> UnsafeRawBufferPointer? {
+    guard let offset = elf.fileOffset(of: address), offset < UInt64(elf.file.bytes.count) else { return nil }
+    return UnsafeRawBufferPointer(rebasing: elf.file.bytes[Int(offset)...])
+  }
+
+  /// What the word at an address refers to; nil if it is a number.
+  package func reference(at address: UInt64) -> ELFReference? { references[address] }
+
+  /// Addresses of the variables with names that end so, by name, demangled.
+  package func variables(endingWith ends: [String], containing part: String) -> [String: UInt64] {
+    elf.variables(endingWith: ends, containing: part)
+  }
+
+  /// A number in the data of the file.
+  package func number(at address: UInt64) -> UInt64? {
+    elf.fileOffset(of: address).flatMap { elf.file.read(UInt64.self, at: $0) }
+  }
+}
+
+extension ELFFile {
+  private enum Relocation {
+    static let table: UInt32 = 4
+    static let word: UInt32 = 1
+    static let global: UInt32 = 6
+    static let jump: UInt32 = 7
+    static let relative: UInt32 = 8
+  }
+
+  /// By address of the word.
+  fileprivate func references() -> [UInt64: ELFReference] {
+    var found: [UInt64: ELFReference] = [:]
+    for table in sections where table.type == Relocation.table && Int(table.link) < sections.count {
+      let symbols = sections[Int(table.link)]
+      for index in 0..<table.size / 24 {
+        let start = table.offset &+ index &* 24
+        guard let address = file.read(UInt64.self, at: start), let info = file.read(UInt64.self, at: start &+ 8),
+          let addend = file.read(UInt64.self, at: start &+ 16)
+        else { break }
+        switch UInt32(truncatingIfNeeded: info) {
+        case Relocation.relative: found[address] = .address(addend)
+        case Relocation.word, Relocation.global, Relocation.jump:
+          found[address] = symbol(info >> 32, of: symbols).map { symbol in
+            // A word of a table may refer to what lies behind the symbol: no function is there.
+            symbol.address == 0 ? .name(addend == 0 ? symbol.name : "") : .address(symbol.address &+ addend)
+          }
+        default: break
+        }
+      }
+    }
+    return found
+  }
+
+  private func symbol(_ index: UInt64, of table: Section) -> ELFSymbol? {
+    let start = table.offset &+ index &* 24
+    guard Int(table.link) < sections.count, index < table.size / 24, let name = file.read(UInt32.self, at: start),
+      let address = file.read(UInt64.self, at: start &+ 8),
+      let text = file.text(at: sections[Int(table.link)].offset &+ UInt64(name))
+    else { return nil }
+    return ELFSymbol(name: text, address: address, size: 0)
+  }
+
+  fileprivate func variables(endingWith ends: [String], containing part: String) -> [String: UInt64] {
+    var found: [String: UInt64] = [:]
+    let variable: UInt8 = 1
+    eachSymbol(inSectionsOf: Self.sectionSymbols) { name, type, address, _ in
+      if type == variable, file.text(at: name, holdsOneOf: [part]), let text = file.text(at: name),
+        ends.contains(where: text.hasSuffix)
+      {
+        found[Demangler.readable(text)] = address
+      }
+      return true
+    }
+    return found
+  }
+}
