@@ -176,7 +176,7 @@ private struct PathSearch {
 
   private mutating func spread(from block: Int) {
     var next: PathWorth?
-    var borrows = false
+    var (handles, borrows) = (false, false)
     for number in heap.graph.edges(of: block) {
       let target = Int(heap.graph.targets[number])
       guard holder[target] == HeapPaths.none else { continue }
@@ -186,7 +186,7 @@ private struct PathSearch {
         continue
       }
       if !allowsHandles, isHandle[place], waits(target) {
-        withHandles.append(UInt32(block))
+        handles = true
         continue
       }
       let worth = isObject[heap.group(target)] ? toObjects[place] : toOthers[place]
@@ -197,6 +197,8 @@ private struct PathSearch {
       }
     }
     if let next { waiting[next, default: []].append(UInt32(block)) }
+    // Once: an array may have a million handles.
+    if handles { withHandles.append(UInt32(block)) }
     if borrows { withBorrowed.append(UInt32(block)) }
   }
 
