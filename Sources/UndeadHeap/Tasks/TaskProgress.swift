@@ -20,7 +20,7 @@ package struct TaskProgress {
     case yes
   }
 
-  /// One for each task of the file, memory of tasks included.
+  /// One for each task of the file.
   package private(set) var answers: [Answer]
   /// Index of the task whose memory a block is.
   private var owner: [Int32]
@@ -50,8 +50,8 @@ package struct TaskProgress {
   /// By block: the task that waits and whose memory the block is; -1 for other blocks.
   private var waitingIn: [Int32] = []
   private let strengths: PlaceStrengths
-  /// Contexts of the closures that tasks run, which each task owns until it ends.
-  private var operations: Set<UInt32> = []
+  /// By block: the context of a closure that a task runs, which the task owns until it ends.
+  private var isOperation: [Bool]
   private var open: [Int32] = []
 
   package init(_ heap: LoadedHeap) {
@@ -62,24 +62,26 @@ package struct TaskProgress {
     isHandled = Array(repeating: false, count: tasks.count)
     onlyHandles = Array(repeating: false, count: tasks.count)
     isLive = Array(repeating: false, count: heap.graph.count)
+    isOperation = isLive
     owner = Array(repeating: -1, count: heap.graph.count)
-    parents = Self.parents(of: tasks)
+    let ofInner = heap.file.taskMemory.lazy.filter { memory in
+      memory.taskBlock < heap.graph.count && heap.graph.addresses[Int(memory.taskBlock)] != memory.task
+    }
+    parents = Self.parents(of: tasks, and: ofInner.map(\.task))
     blocks = Self.blocks(of: tasks, heap.graph)
-    var latest = 0
-    for (number, task) in tasks.enumerated() where !task.has(HeapFile.Task.timer) {
-      if task.isTask { latest = number }
-      let isMemory = task.has(HeapFile.Task.memory)
-      let whose =
-        !isMemory ? number : tasks[latest].address == task.parent ? latest : parents[task.parent].map(Int.init)
-      guard let whose, blocks[number] >= 0 else { continue }
+    for (number, task) in tasks.enumerated() where task.isTask && blocks[number] >= 0 {
       // That of an `async let` is memory of its parent.
       if heap.graph.addresses[Int(blocks[number])] == task.address {
-        owner[Int(blocks[number])] = Int32(whose)
+        owner[Int(blocks[number])] = Int32(number)
       } else {
         inner[blocks[number], default: []].append(number)
       }
       guard task.dependency == .task || task.dependency == .group else { continue }
       waiters[task.waitsFor, default: []].append(Int32(number))
+    }
+    for memory in heap.file.taskMemory where max(memory.block, memory.taskBlock) < heap.graph.count {
+      let isInner = heap.graph.addresses[Int(memory.taskBlock)] != memory.task
+      owner[Int(memory.block)] = isInner ? parents[memory.task] ?? -1 : owner[Int(memory.taskBlock)]
     }
     innerWords = heap.file.innerWords.map { words in
       let numbers = Dictionary(inner.values.joined().map { (tasks[$0].address, $0) }) { first, _ in first }
@@ -103,13 +105,11 @@ package struct TaskProgress {
     }
   }
 
-  /// Those that are named as parents, or as owners of memory that does not follow its task: few of a million.
-  private static func parents(of tasks: [HeapFile.Task]) -> [UInt64: Int32] {
-    var named: Set<UInt64> = [0]
-    var (last, latest): (UInt64, UInt64) = (0, 0)
-    for task in tasks {
-      if task.isTask { latest = task.address }
-      guard task.parent != last, !task.has(HeapFile.Task.memory) || task.parent != latest else { continue }
+  /// Those that are named as parents, and others: few of a million.
+  private static func parents(of tasks: [HeapFile.Task], and others: some Sequence<UInt64>) -> [UInt64: Int32] {
+    var named = Set(others).union([0])
+    var last: UInt64 = 0
+    for task in tasks where task.parent != last {
       last = task.parent
       named.insert(last)
     }
@@ -247,7 +247,7 @@ package struct TaskProgress {
     let (targets, places) = (graph.targets, graph.places)
     for block in 0..<graph.count {
       for edge in graph.edges(of: block) {
-        if strengths.isOperation(places[edge]), waiting(block) != nil { operations.insert(targets[edge]) }
+        if strengths.isOperation(places[edge]), waiting(block) != nil { isOperation[Int(targets[edge])] = true }
         guard let task = waiting(Int(targets[edge])), strengths.keeps(places[edge]) else { continue }
         if isStructure(from: block, to: task) {
           if Int(owner[block]) != task { structure[task] += 1 }
@@ -308,7 +308,7 @@ package struct TaskProgress {
   private func isCounted(_ block: Int) -> Bool {
     let count = heap.graph.strongCounts[block]
     guard count != HeapGraph.unknownCount, waiting(block) == nil else { return false }
-    return heap.ownership.counted[block] + (operations.contains(UInt32(block)) ? 1 : 0) >= count
+    return heap.ownership.counted[block] + (isOperation[block] ? 1 : 0) >= count
   }
 
   private func canBeCancelled(_ number: Int) -> Bool {
