@@ -158,37 +158,59 @@ package struct TaskProgress {
 
   /// What the timers of libdispatch say of tasks, by their index.
   package struct Sleeps {
-    /// Seconds until the timers fire that tasks wait for; also of the tasks that the runtime makes for that.
-    package var wakes: [Int: Double] = [:]
-    /// Tasks of the runtime that nobody waits for any more: it keeps the timer of a cancelled sleep until its time is over.
-    package var cancelled: Set<Int> = []
+    /// By task: seconds until the timer fires that it waits for, also of the tasks that the runtime makes for that; infinite for others.
+    private var seconds: [Double]
+    /// By task: one of the runtime that nobody waits for any more: it keeps the timer of a cancelled sleep until its time is over.
+    package private(set) var isCancelled: [Bool]
+
+    fileprivate init(tasks: Int) {
+      seconds = Array(repeating: .infinity, count: tasks)
+      isCancelled = Array(repeating: false, count: tasks)
+    }
+
+    fileprivate mutating func note(_ task: Int, wakesIn time: Double) { seconds[task] = min(seconds[task], time) }
+    fileprivate mutating func noteCancelled(_ task: Int) { isCancelled[task] = true }
+
+    /// Ascending.
+    package var cancelled: [Int] { isCancelled.indices.filter { isCancelled[$0] } }
+
+    package func wakes(_ task: Int) -> Double? { seconds[task] < .infinity ? seconds[task] : nil }
   }
 
   /// - Parameter sleeps: whether a task, by its index, waits for a timer.
   package func sleeps(_ sleeps: (Int) -> Bool) -> Sleeps {
-    var found = Sleeps()
-    for (number, timer) in tasks.enumerated() where timer.has(HeapFile.Task.timer) && blocks[number] >= 0 {
-      let woken = woken(by: Int(blocks[number]), sleeps)
+    var found = Sleeps(tasks: tasks.count)
+    let isToken = heap.types.groups.map { $0.name == Self.contextOfSleep }
+    var met: [Int] = []
+    for (number, timer) in tasks.enumerated() where !timer.isTask && blocks[number] >= 0 {
+      let woken = woken(by: Int(blocks[number]), isToken, &met, sleeps)
       let seconds = Double(timer.waitsFor) / 1e9
-      for task in [woken.runtimes, woken.task] {
-        if let task { found.wakes[task] = min(found.wakes[task] ?? .infinity, seconds) }
-      }
-      if let task = woken.runtimes, woken.task == nil { found.cancelled.insert(task) }
+      if let task = woken.runtimes { found.note(task, wakesIn: seconds) }
+      if let task = woken.task { found.note(task, wakesIn: seconds) }
+      if let task = woken.runtimes, woken.task == nil { found.noteCancelled(task) }
     }
     return found
   }
 
   /// The first task on the way that sleeps, and the one that the runtime makes for each sleep, if it is of a sleep.
-  private func woken(by timer: Int, _ sleeps: (Int) -> Bool) -> (task: Int?, runtimes: Int?) {
+  ///
+  /// - Parameters:
+  ///   - isToken: by group of types: what ``token(ofRuntimes:_:)`` looks for.
+  ///   - met: memory that is used again.
+  private func woken(
+    by timer: Int, _ isToken: [Bool], _ met: inout [Int], _ sleeps: (Int) -> Bool
+  ) -> (task: Int?, runtimes: Int?) {
     let most = 32
-    var (met, next) = ([timer], 0)
+    var next = 0
+    met.removeAll(keepingCapacity: true)
+    met.append(timer)
     while next < met.count, next < most {
       for edge in followed(met[next]) {
         let target = Int(heap.graph.targets[edge])
         if met.contains(target) { continue }
         if let task = sleeper(edge, in: met[next], sleeps) { return (task, nil) }
         if waiting(target) != nil { continue }
-        if owner[target] >= 0, let token = token(ofRuntimes: target) {
+        if owner[target] >= 0, let token = token(ofRuntimes: target, isToken) {
           let first = followed(token).first { heap.graph.place($0).offset == 0 }
           return (first.flatMap { sleeper($0, in: token) { _ in true } }, Int(owner[target]))
         }
@@ -201,11 +223,11 @@ package struct TaskProgress {
 
   /// What tells a task of the runtime whom to wake: its closure captures the address of memory that begins with a continuation. Cancelling
   /// the sleep takes it away from there. Other words of both may be stale, and name other sleepers.
-  private func token(ofRuntimes task: Int) -> Int? {
+  private func token(ofRuntimes task: Int, _ isToken: [Bool]) -> Int? {
     let graph = heap.graph
     for operation in followed(task) {
       let context = Int(graph.targets[operation])
-      guard heap.typeName(context) == Self.contextOfSleep else { continue }
+      guard isToken[heap.group(context)] else { continue }
       return followed(context).first { _ in true }.map { Int(graph.targets[$0]) }
     }
     return nil

@@ -130,7 +130,7 @@ private struct TaskTally {
             owner: isWhole ? owners[block] : nil,
             actor: state == .actor ? heap.graph.block(containing: task.waitsFor).map(heap.typeName) : nil))
         entries[placed[number]].add(
-          task, block, wake: sleeps.wakes[number], isOfCancelledSleep: sleeps.cancelled.contains(number), heap)
+          task, block, wake: sleeps.wakes(number), isOfCancelledSleep: sleeps.isCancelled[number], heap)
       }
     }
   }

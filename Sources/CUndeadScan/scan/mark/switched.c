@@ -57,9 +57,7 @@ static bool list_storage(void *context, uintptr_t block, uint32_t *word) {
 }
 
 static bool list_storages(switched_search *self) {
-  const undead_heap *heap = self->marker->heap;
-  // By parts: what each block begins with is asked for beforehand.
-  for (uint32_t part = 0; part < undead_heap_part_count(heap); part++) undead_heap_each_in_part(heap, part, list_storage, self);
+  undead_heap_each_head(self->marker->heap, list_storage, self);
   return undead_worklist_take(&self->listed, &self->storages);
 }
 
