@@ -158,7 +158,7 @@ package struct TaskProgress {
 
   /// What the timers of libdispatch say of tasks, by their index.
   package struct Sleeps {
-    /// By task: seconds until the timer fires that it waits for, also of the tasks that the runtime makes for that; infinite for others.
+    /// By task: seconds until the timer fires that it waits for, or that the runtime made the task for; infinite for others.
     private var seconds: [Double]
     /// By task: one of the runtime that nobody waits for any more: it keeps the timer of a cancelled sleep until its time is over.
     package private(set) var isCancelled: [Bool]

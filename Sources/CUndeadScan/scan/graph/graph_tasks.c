@@ -119,7 +119,8 @@ static void note_slabs(undead_graph_writer *writer, uintptr_t task) {
   undead_graph *graph = writer->graph;
   uint32_t task_block = undead_rank_of(&writer->ranks, undead_heap_block(writer->heap, task));
   uintptr_t slab = word_at(task + ABI_TASK_FIRST_SLAB);
-  for (int i = 0; i < MOST_SLABS && is_in_heap(writer, slab, ABI_SLAB_HEADER) && graph->task_memory_count < UNDEAD_TASK_LIMIT; i++) {
+  for (int i = 0; i < MOST_SLABS && is_in_heap(writer, slab, ABI_SLAB_HEADER); i++) {
+    if (graph->task_memory_count == UNDEAD_TASK_LIMIT) return;
     uintptr_t block = undead_heap_block(writer->heap, slab);
     if (block != task) {
       if (word_at(slab) != writer->bodies->stale->slab_isa) return;
