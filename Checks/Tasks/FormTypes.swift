@@ -30,6 +30,7 @@ final class LocatorBridge: LocatorDelegate, @unchecked Sendable {
   func located(_ x: Int) { continuation.resume(returning: x) }
 }
 let locator = Locator()
+nonisolated(unsafe) var erasedHandles: [any Sendable] = []
 nonisolated(unsafe) var bridges: [LocatorBridge] = []
 
 final class Promise<Value: Sendable>: @unchecked Sendable {

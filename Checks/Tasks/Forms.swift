@@ -114,6 +114,20 @@ let formsOfEndless: [(String, () -> Void)] = [
     }
   ),
   (
+    "handle-in-any",
+    {
+      erasedHandles.append(
+        Task {
+          let box = Box<CheckedContinuation<Void, Never>>()
+          await withTaskCancellationHandler {
+            await withCheckedContinuation { box.value = $0 }
+          } onCancel: {
+            box.value?.resume()
+          }
+        })
+    }
+  ),
+  (
     "ignores-cancel",
     {
       let task = Task {

@@ -18,7 +18,13 @@ package final class LoadedHeap {
   private var knownDominators: HeapDominators?
   package private(set) lazy var paths = HeapPaths(self)
   /// The best ways to what may resume tasks, which does not own them.
-  package private(set) lazy var resumptions = HeapPaths(self, resumption: true)
+  package var resumptions: HeapPaths {
+    if let knownResumptions { return knownResumptions }
+    let found = HeapPaths(self, dominators, resumption: true)
+    knownResumptions = found
+    return found
+  }
+  private var knownResumptions: HeapPaths?
   package private(set) lazy var pathShapes = HeapPathShapes(self)
   package private(set) lazy var containers = HeapContainers(self)
   /// By code address: the function of the program there, for the frames of tasks.
@@ -66,19 +72,25 @@ package final class LoadedHeap {
     (0..<graph.count).contains { !ownership.reached[$0] && types.groups[group($0)].role == .program }
   }
 
-  /// Does work that asks for no dominators while another thread finds them.
-  func findingDominators<Value>(during work: () -> Value) -> Value {
-    guard knownDominators == nil else { return work() }
+  /// Does work that asks for neither dominators nor paths while another thread finds those that reports of tasks need.
+  func findingResumptions<Value>(during work: () -> Value) -> Value {
+    guard knownResumptions == nil else { return work() }
     // Neither changes what the other one reads.
-    nonisolated(unsafe) let (graph, ownership) = (graph, ownership)
-    nonisolated(unsafe) var (value, found): (Value?, HeapDominators?)
+    nonisolated(unsafe) let (heap, ownership, known) = (self, ownership, knownDominators)
+    nonisolated(unsafe) var (value, dominators, paths): (Value?, HeapDominators?, HeapPaths?)
     withoutActuallyEscaping(work) { work in
       nonisolated(unsafe) let work = work
       DispatchQueue.concurrentPerform(iterations: 2) { number in
-        if number == 0 { value = work() } else { found = HeapDominators(graph, ownership) }
+        if number == 0 {
+          value = work()
+        } else {
+          let found = known ?? HeapDominators(heap.graph, ownership)
+          paths = HeapPaths(heap, found, resumption: true)
+          dominators = found
+        }
       }
     }
-    knownDominators = found
+    (knownDominators, knownResumptions) = (dominators, paths)
     return value!
   }
 

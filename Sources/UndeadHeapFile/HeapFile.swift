@@ -36,6 +36,7 @@ package final class HeapFile {
   package var resources: ProcessResources?
   package let waits: [Wait]
   package let tasks: [Task]
+  package let taskMemory: [TaskMemory]
   /// Empty if allocations were not sampled.
   package let allocations: [Allocations]
   /// Only in the files of a census, which have no graph.
@@ -109,6 +110,7 @@ package final class HeapFile {
       resources = try reader.resources()
       waits = try reader.waits(shapes: shapes.count)
       tasks = try reader.tasks()
+      taskMemory = try reader.taskMemory()
       (roots, taskRoots) = HeapFile.taskRoots(try reader.roots(), waits)
       allocations = try reader.allocations()
       census = try reader.census()
@@ -246,6 +248,12 @@ private struct HeapSectionReader {
         name: try string(entry, 36), stack: try index(entry, 40, below: snapshot.stacks.count, of: "STACKS"),
         status: entry.u32(44), dependency: .init(rawValue: UInt8(truncatingIfNeeded: last)) ?? .unknown,
         priority: UInt8(truncatingIfNeeded: last >> 8), flags: UInt16(truncatingIfNeeded: last >> 16))
+    }
+  }
+
+  func taskMemory() throws(SnapshotError) -> [HeapFile.TaskMemory] {
+    try entries(.heapTaskMemory) { (entry) throws(SnapshotError) in
+      HeapFile.TaskMemory(task: entry.u64(0), block: entry.u32(8), taskBlock: entry.u32(12))
     }
   }
 

@@ -84,7 +84,7 @@ extension HeapFile {
     }
   }
 
-  /// A task as the runtime's own records have it, or memory of one.
+  /// A task as the runtime's own records have it.
   package struct Task: Sendable, Equatable {
     package typealias Dependency = TaskState.Dependency
 
@@ -108,9 +108,6 @@ extension HeapFile {
     package static let cancelHandler: UInt16 = 2
     /// No task, but a timer of libdispatch: `waitsFor` is nanoseconds until it fires.
     package static let timer: UInt16 = 16
-    /// No task, but further memory of the one at `parent`.
-    package static let memory: UInt16 = 4
-
     /// It comes to where it waits again.
     package static let loops: UInt16 = 8
 
@@ -134,7 +131,21 @@ extension HeapFile {
 
     package func has(_ flag: UInt16) -> Bool { flags & flag != 0 }
 
-    package var isTask: Bool { flags & (Self.timer | Self.memory) == 0 }
+    package var isTask: Bool { flags & Self.timer == 0 }
+  }
+
+  /// A block of memory of a task, beside the one that it lies in.
+  package struct TaskMemory: Sendable, BitwiseCopyable {
+    /// Address of the task.
+    package var task: UInt64
+    /// Rank of the memory; not checked.
+    package var block: UInt32
+    /// Rank of the block that the task lies in; not checked.
+    package var taskBlock: UInt32
+
+    package init(task: UInt64, block: UInt32, taskBlock: UInt32) {
+      (self.task, self.block, self.taskBlock) = (task, block, taskBlock)
+    }
   }
 
   /// What a reference is worth to what it refers to.

@@ -59,6 +59,7 @@ package struct HeapBuilder {
   package var generations: [HeapFile.Generation] = []
   package var waits: [HeapFile.Wait] = []
   package var tasks: [HeapFile.Task] = []
+  package var taskMemory: [HeapFile.TaskMemory] = []
   /// Words of blocks that name tasks of `async let`; without one the file has no such section.
   package var innerWords: [(from: Block, task: UInt64)] = []
   package var census: [HeapFile.CensusLine] = []

@@ -42,6 +42,14 @@ extension HeapBuilder {
     sections.append((.heapGenerations, Self.entries(generations, Self.write)))
     sections.append((.heapWaits, Self.entries(waits) { $0.u32($1.shape, $1.stack, $1.status, 0) }))
     sections.append((.heapTasks, Self.entries(tasks, Self.write)))
+    sections.append(
+      (
+        .heapTaskMemory,
+        Self.entries(taskMemory) {
+          $0.u64($1.task)
+          $0.u32($1.block, $1.taskBlock)
+        }
+      ))
     sections.append((.heapInnerWords, streams.innerWords()))
     sections.append((.heapQueues, streams.queueLabels(labels)))
     sections.append((.census, Self.entries(census, Self.write)))

@@ -207,6 +207,18 @@ import UndeadReport
     }
   }
 
+  /// A word of frames may be a handle, also where these lie in a block of their own; of other memory it is a continuation.
+  @Test(arguments: [false, true]) func byAWordInFurtherMemoryOfATask(_ isKnown: Bool) throws {
+    var sample = Sample()
+    let (runs, waits) = (sample.task(.unknown), sample.task(.continuation, strong: 2))
+    sample.heap.tasks[0].status = TaskState.Flag.running
+    let slab = sample.heap.raw(size: 1024)
+    sample.heap.link(runs, "async frame", slab, strength: HeapFile.Strength.raw)
+    sample.heap.link(slab, "async frame", waits, strength: HeapFile.Strength.perhaps)
+    if isKnown { sample.heap.taskMemory = [.init(task: sample.heap.address(runs), block: 2, taskBlock: 0)] }
+    #expect(try sample.answers() == [.yes, isKnown ? .never : .yes])
+  }
+
   /// The runtime makes a task for each sleep, whose closure captures where the continuation is. Stale words name others.
   @Test func sleepsThatWereCancelled() throws {
     var sample = Sample()
@@ -228,7 +240,7 @@ import UndeadReport
       )
     }
     let sleeps = TaskProgress(try LoadedHeap(sample.heap.file())).sleeps { _ in true }
-    #expect(sleeps.wakes == [1: 1, 2: 1, 3: 2])
+    #expect((0..<4).map { sleeps.wakes($0) } == [nil, 1, 1, 2])
     #expect(sleeps.cancelled == [3])
   }
 }

@@ -16,9 +16,11 @@ package final class HeapPaths {
   private let blocks: Int
 
   /// - Parameter resumption: true for paths to what may resume tasks, which does not own them.
-  init(_ heap: LoadedHeap, resumption: Bool = false) {
+  convenience init(_ heap: LoadedHeap) { self.init(heap, heap.dominators, resumption: false) }
+
+  init(_ heap: LoadedHeap, _ dominators: HeapDominators, resumption: Bool) {
     var search = PathSearch(heap, resumption: resumption)
-    search.run()
+    search.run(dominators)
     blocks = heap.graph.count
     edge = UnsafeBufferPointer(search.edge)
     holder = UnsafeBufferPointer(search.holder)
@@ -72,8 +74,9 @@ private struct PathSearch {
   private var most = PathWorth.counted
   /// False until all else is found that could resume tasks.
   private var allowsHandles: Bool
-  /// By shape: a task that waits.
+  /// By shape: a task that waits, and any.
   private var isWaiting: [Bool]
+  private let isTask: [Bool]
   private var withHandles: [UInt32] = []
   /// False until all is found that what owns leads to. Counts may say that a waiting frame owns what a block of libdispatch captured.
   private var allowsBorrowed = false
@@ -88,6 +91,7 @@ private struct PathSearch {
     allowsHandles = !resumption
     isWaiting = Array(repeating: false, count: heap.file.shapes.count)
     for shape in heap.file.taskRoots.keys where isWaiting.indices.contains(Int(shape)) { isWaiting[Int(shape)] = true }
+    isTask = heap.types.groupOfShape.map { [groups = heap.types.groups] in groups[Int($0)].kind == .task }
     edge = .filled(heap.graph.count, with: HeapPaths.none)
     holder = .filled(heap.graph.count, with: HeapPaths.none)
     order = .filled(heap.graph.count, with: 0)
@@ -107,28 +111,28 @@ private struct PathSearch {
     }
   }
 
-  mutating func run() {
+  mutating func run(_ dominators: HeapDominators) {
+    let nodes = dominators.nodes
     let rows = RootRows(heap.graph) { number, edge in owns(rootEdge: number, edge) }
     let isCache = heap.file.isCache
     let roots = heap.file.roots.indices.map { number in
       (number: number, worth: resumption && isCache[number] ? nil : worth(ofRoot: heap.file.roots[number]))
     }
-    search(from: roots, rows)
+    search(from: roots, rows, nodes)
     if resumption {
       // A handle resumes no task, and a task that waits not itself: what else leads to it comes first.
       allowsHandles = true
       for block in withHandles { waiting[worth[Int(block)], default: []].append(block) }
-      search(from: roots, rows)
+      search(from: roots, rows, nodes)
       allowsBorrowed = true
       for block in withBorrowed { waiting[worth[Int(block)], default: []].append(block) }
-      search(from: roots, rows)
-      start(from: roots.filter { $0.worth == nil }.map(\.number), rows)
+      search(from: roots, rows, nodes)
+      start(from: roots.filter { $0.worth == nil }.map(\.number), rows, nodes)
       spread()
     }
     rows.deallocate()
-    let nodes = heap.dominators.nodes
     for node in [nodes.otherReferences, nodes.unreachable] {
-      for block in heap.dominators.children(of: node) where holder[block] == HeapPaths.none {
+      for block in dominators.children(of: node) where holder[block] == HeapPaths.none {
         meet(block, from: node, by: HeapPaths.none)
       }
       spread()
@@ -136,24 +140,24 @@ private struct PathSearch {
     assert(met == heap.graph.count)
   }
 
-  private mutating func search(from roots: [(number: Int, worth: PathWorth?)], _ rows: RootRows) {
+  private mutating func search(from roots: [(number: Int, worth: PathWorth?)], _ rows: RootRows, _ nodes: HeapNodes) {
     for next in PathWorth.counted.rawValue...PathWorth.words.rawValue {
       most = PathWorth(rawValue: next) ?? .words
       var holding = roots.filter { $0.worth == most }.map(\.number)
       // Where few tasks wait are servers, and not what they serve.
       if most == .frames { holding.sort { (rows.range(of: $0).count, $0) < (rows.range(of: $1).count, $1) } }
-      start(from: holding, rows)
+      start(from: holding, rows, nodes)
       for block in waiting.removeValue(forKey: most) ?? [] { spread(from: Int(block)) }
       spread()
     }
   }
 
-  private mutating func start(from roots: [Int], _ rows: RootRows) {
+  private mutating func start(from roots: [Int], _ rows: RootRows, _ nodes: HeapNodes) {
     for root in roots {
       for number in rows.range(of: root) where holder[Int(rows.targets[number])] == HeapPaths.none {
         let target = Int(rows.targets[number])
         if !allowsHandles, waits(target), hasUncountedHandle(target) { continue }
-        meet(target, from: heap.dominators.nodes.node(ofRoot: root), by: HeapPaths.none)
+        meet(target, from: nodes.node(ofRoot: root), by: HeapPaths.none)
       }
     }
   }
@@ -176,7 +180,7 @@ private struct PathSearch {
 
   private mutating func spread(from block: Int) {
     var next: PathWorth?
-    var borrows = false
+    var (handles, borrows) = (false, false)
     for number in heap.graph.edges(of: block) {
       let target = Int(heap.graph.targets[number])
       guard holder[target] == HeapPaths.none else { continue }
@@ -186,10 +190,11 @@ private struct PathSearch {
         continue
       }
       if !allowsHandles, isHandle[place], waits(target) {
-        withHandles.append(UInt32(block))
+        handles = true
         continue
       }
-      let worth = isObject[heap.group(target)] ? toObjects[place] : toOthers[place]
+      let isSame = toObjects[place] == toOthers[place]
+      let worth = isSame || isObject[heap.group(target)] ? toObjects[place] : toOthers[place]
       if worth <= most {
         meet(target, from: block, by: UInt32(number))
       } else {
@@ -197,6 +202,8 @@ private struct PathSearch {
       }
     }
     if let next { waiting[next, default: []].append(UInt32(block)) }
+    // Once: an array may have a million handles.
+    if handles { withHandles.append(UInt32(block)) }
     if borrows { withBorrowed.append(UInt32(block)) }
   }
 
@@ -210,7 +217,7 @@ private struct PathSearch {
 
   private func owns(_ number: Int, _ target: Int) -> Bool {
     heap.ownership.owns[number]
-      || (resumption && heap.ownership.reached[target] && heap.types.groups[heap.group(target)].kind == .task
+      || (resumption && isTask[Int(heap.graph.shapes[target])] && heap.ownership.reached[target]
         && heap.graph.place(number).strength != HeapFile.Strength.none)
   }
 
@@ -223,7 +230,7 @@ private struct PathSearch {
   private func owns(rootEdge number: Int, _ edge: HeapGraph.RootEdge) -> Bool {
     let root = heap.file.roots[Int(edge.root)]
     return heap.ownership.rootOwns[number]
-      || (resumption && !root.isWeak && heap.types.groups[heap.group(Int(edge.target))].kind == .task)
+      || (resumption && !root.isWeak && isTask[Int(heap.graph.shapes[Int(edge.target)])])
   }
 
   /// Nil for roots that come after all others.

@@ -52,7 +52,7 @@ enum WaitingTasks {
     let tasks = heap.file.tasks
     guard tasks.lazy.filter({ $0.has(HeapFile.Task.timer) }).count >= HeapFindingLimits.tasks else { return [] }
     let progress = TaskProgress(heap)
-    let cancelled = progress.sleeps { _ in true }.cancelled.sorted()
+    let cancelled = progress.sleeps { _ in true }.cancelled
     guard cancelled.count >= HeapFindingLimits.tasks else { return [] }
     let blocks = cancelled.map { Int(progress.blocks[$0]) }
     return [

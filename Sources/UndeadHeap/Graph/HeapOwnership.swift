@@ -94,15 +94,18 @@ package final class HeapOwnership {
     _ outlived: [UInt32: UInt32]
   ) -> (owns: UnsafeMutableBufferPointer<Bool>, rootOwns: UnsafeMutableBufferPointer<Bool>) {
     let owns = UnsafeMutableBufferPointer<Bool>.filled(graph.targets.count, with: false)
+    // What is asked of millions of references is asked once for each place.
+    let isWord = strengths.map { UInt32($0) == HeapFile.Strength.raw || UInt32($0) == HeapFile.Strength.perhaps }
+    let isCounted = strengths.map { UInt32($0) == HeapFile.Strength.counted }
+    let isNone = strengths.map { UInt32($0) == HeapFile.Strength.none && !outlived.isEmpty }
     for block in 0..<graph.count {
       let isReached = reached[block]
       for edge in graph.edges(of: block) {
-        let target = Int(graph.targets[edge])
-        let strength = UInt32(strengths[Int(graph.places[edge])])
-        let isWord = strength == HeapFile.Strength.raw || strength == HeapFile.Strength.perhaps
-        let mayOwn = isWord && owners[target].allowsWord(in: holders[Int(graph.places[edge])])
-        let keeps = strength == HeapFile.Strength.none && !outlived.isEmpty && outlived[UInt32(target)] != nil
-        guard strength == HeapFile.Strength.counted || mayOwn || keeps else { continue }
+        let (target, place) = (Int(graph.targets[edge]), Int(graph.places[edge]))
+        guard
+          isCounted[place] || (isWord[place] && owners[target].allowsWord(in: holders[place]))
+            || (isNone[place] && outlived[UInt32(target)] != nil)
+        else { continue }
         owns[edge] = reached[target] == isReached
       }
     }
@@ -173,9 +176,11 @@ package final class HeapOwnership {
       shape.has(HeapFile.Shape.isDead) || (shape.type == Snapshot.none && tables.contains(shape.size))
     }
     let isUnowned = graph.file.places.map(\.isUnowned)
+    let isNone = strengths.map { UInt32($0) == HeapFile.Strength.none }
     var found: [UInt32: UInt32] = [:]
+    guard isNone.contains(true) else { return found }
     for block in 0..<graph.count where reached[block] {
-      for edge in graph.edges(of: block) where strengths[Int(graph.places[edge])] == UInt8(HeapFile.Strength.none) {
+      for edge in graph.edges(of: block) where isNone[Int(graph.places[edge])] {
         let target = graph.targets[edge]
         guard !reached[Int(target)] else { continue }
         let place = graph.places[edge]
@@ -190,9 +195,10 @@ package final class HeapOwnership {
     _ graph: HeapGraph, _ reached: UnsafeMutableBufferPointer<Bool>, _ strengths: [UInt8]
   ) -> UnsafeMutableBufferPointer<UInt32> {
     let counted = UnsafeMutableBufferPointer<UInt32>.filled(graph.count, with: 0)
+    let isCounted = strengths.map { UInt32($0) == HeapFile.Strength.counted }
     for block in 0..<graph.count {
       let isReached = reached[block]
-      for edge in graph.edges(of: block) where strengths[Int(graph.places[edge])] == HeapFile.Strength.counted {
+      for edge in graph.edges(of: block) where isCounted[Int(graph.places[edge])] {
         let target = Int(graph.targets[edge])
         if reached[target] == isReached { counted[target] &+= 1 }
       }

@@ -221,9 +221,12 @@ struct HeapStreamDecoder {
       root = next
       edges.append(.init(root: UInt32(next), target: UInt32(target)))
     }
+    // By shape: there are as many blocks as references, and few shapes.
+    let taskRoots = file.shapes.indices.map { shape in
+      file.shapes[shape].has(HeapFile.Shape.reached) ? file.taskRoots[UInt32(shape)] : nil
+    }
     for block in 0..<(file.taskRoots.isEmpty ? 0 : blocks) {
-      let shape = lists.shapes.base[block]
-      guard let root = file.taskRoots[shape], file.shapes[Int(shape)].has(HeapFile.Shape.reached) else { continue }
+      guard let root = taskRoots[Int(lists.shapes.base[block])] else { continue }
       edges.append(.init(root: root, target: UInt32(block)))
     }
     return edges.taken()

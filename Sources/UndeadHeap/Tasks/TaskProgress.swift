@@ -20,7 +20,7 @@ package struct TaskProgress {
     case yes
   }
 
-  /// One for each task of the file, memory of tasks included.
+  /// One for each task of the file.
   package private(set) var answers: [Answer]
   /// Index of the task whose memory a block is.
   private var owner: [Int32]
@@ -50,8 +50,8 @@ package struct TaskProgress {
   /// By block: the task that waits and whose memory the block is; -1 for other blocks.
   private var waitingIn: [Int32] = []
   private let strengths: PlaceStrengths
-  /// Contexts of the closures that tasks run, which each task owns until it ends.
-  private var operations: Set<UInt32> = []
+  /// By block: the context of a closure that a task runs, which the task owns until it ends.
+  private var isOperation: [Bool]
   private var open: [Int32] = []
 
   package init(_ heap: LoadedHeap) {
@@ -62,24 +62,26 @@ package struct TaskProgress {
     isHandled = Array(repeating: false, count: tasks.count)
     onlyHandles = Array(repeating: false, count: tasks.count)
     isLive = Array(repeating: false, count: heap.graph.count)
+    isOperation = isLive
     owner = Array(repeating: -1, count: heap.graph.count)
-    parents = Self.parents(of: tasks)
+    let ofInner = heap.file.taskMemory.lazy.filter { memory in
+      memory.taskBlock < heap.graph.count && heap.graph.addresses[Int(memory.taskBlock)] != memory.task
+    }
+    parents = Self.parents(of: tasks, and: ofInner.map(\.task))
     blocks = Self.blocks(of: tasks, heap.graph)
-    var latest = 0
-    for (number, task) in tasks.enumerated() where !task.has(HeapFile.Task.timer) {
-      if task.isTask { latest = number }
-      let isMemory = task.has(HeapFile.Task.memory)
-      let whose =
-        !isMemory ? number : tasks[latest].address == task.parent ? latest : parents[task.parent].map(Int.init)
-      guard let whose, blocks[number] >= 0 else { continue }
+    for (number, task) in tasks.enumerated() where task.isTask && blocks[number] >= 0 {
       // That of an `async let` is memory of its parent.
       if heap.graph.addresses[Int(blocks[number])] == task.address {
-        owner[Int(blocks[number])] = Int32(whose)
+        owner[Int(blocks[number])] = Int32(number)
       } else {
         inner[blocks[number], default: []].append(number)
       }
       guard task.dependency == .task || task.dependency == .group else { continue }
       waiters[task.waitsFor, default: []].append(Int32(number))
+    }
+    for memory in heap.file.taskMemory where max(memory.block, memory.taskBlock) < heap.graph.count {
+      let isInner = heap.graph.addresses[Int(memory.taskBlock)] != memory.task
+      owner[Int(memory.block)] = isInner ? parents[memory.task] ?? -1 : owner[Int(memory.taskBlock)]
     }
     innerWords = heap.file.innerWords.map { words in
       let numbers = Dictionary(inner.values.joined().map { (tasks[$0].address, $0) }) { first, _ in first }
@@ -103,13 +105,11 @@ package struct TaskProgress {
     }
   }
 
-  /// Those that are named as parents, or as owners of memory that does not follow its task: few of a million.
-  private static func parents(of tasks: [HeapFile.Task]) -> [UInt64: Int32] {
-    var named: Set<UInt64> = [0]
-    var (last, latest): (UInt64, UInt64) = (0, 0)
-    for task in tasks {
-      if task.isTask { latest = task.address }
-      guard task.parent != last, !task.has(HeapFile.Task.memory) || task.parent != latest else { continue }
+  /// Those that are named as parents, and others: few of a million.
+  private static func parents(of tasks: [HeapFile.Task], and others: some Sequence<UInt64>) -> [UInt64: Int32] {
+    var named = Set(others).union([0])
+    var last: UInt64 = 0
+    for task in tasks where task.parent != last {
       last = task.parent
       named.insert(last)
     }
@@ -158,37 +158,59 @@ package struct TaskProgress {
 
   /// What the timers of libdispatch say of tasks, by their index.
   package struct Sleeps {
-    /// Seconds until the timers fire that tasks wait for; also of the tasks that the runtime makes for that.
-    package var wakes: [Int: Double] = [:]
-    /// Tasks of the runtime that nobody waits for any more: it keeps the timer of a cancelled sleep until its time is over.
-    package var cancelled: Set<Int> = []
+    /// By task: seconds until the timer fires that it waits for, or that the runtime made the task for; infinite for others.
+    private var seconds: [Double]
+    /// By task: one of the runtime that nobody waits for any more: it keeps the timer of a cancelled sleep until its time is over.
+    package private(set) var isCancelled: [Bool]
+
+    fileprivate init(tasks: Int) {
+      seconds = Array(repeating: .infinity, count: tasks)
+      isCancelled = Array(repeating: false, count: tasks)
+    }
+
+    fileprivate mutating func note(_ task: Int, wakesIn time: Double) { seconds[task] = min(seconds[task], time) }
+    fileprivate mutating func noteCancelled(_ task: Int) { isCancelled[task] = true }
+
+    /// Ascending.
+    package var cancelled: [Int] { isCancelled.indices.filter { isCancelled[$0] } }
+
+    package func wakes(_ task: Int) -> Double? { seconds[task] < .infinity ? seconds[task] : nil }
   }
 
   /// - Parameter sleeps: whether a task, by its index, waits for a timer.
   package func sleeps(_ sleeps: (Int) -> Bool) -> Sleeps {
-    var found = Sleeps()
-    for (number, timer) in tasks.enumerated() where timer.has(HeapFile.Task.timer) && blocks[number] >= 0 {
-      let woken = woken(by: Int(blocks[number]), sleeps)
+    var found = Sleeps(tasks: tasks.count)
+    let isToken = heap.types.groups.map { $0.name == Self.contextOfSleep }
+    var met: [Int] = []
+    for (number, timer) in tasks.enumerated() where !timer.isTask && blocks[number] >= 0 {
+      let woken = woken(by: Int(blocks[number]), isToken, &met, sleeps)
       let seconds = Double(timer.waitsFor) / 1e9
-      for task in [woken.runtimes, woken.task] {
-        if let task { found.wakes[task] = min(found.wakes[task] ?? .infinity, seconds) }
-      }
-      if let task = woken.runtimes, woken.task == nil { found.cancelled.insert(task) }
+      if let task = woken.runtimes { found.note(task, wakesIn: seconds) }
+      if let task = woken.task { found.note(task, wakesIn: seconds) }
+      if let task = woken.runtimes, woken.task == nil { found.noteCancelled(task) }
     }
     return found
   }
 
   /// The first task on the way that sleeps, and the one that the runtime makes for each sleep, if it is of a sleep.
-  private func woken(by timer: Int, _ sleeps: (Int) -> Bool) -> (task: Int?, runtimes: Int?) {
+  ///
+  /// - Parameters:
+  ///   - isToken: by group of types: what ``token(ofRuntimes:_:)`` looks for.
+  ///   - met: memory that is used again.
+  private func woken(
+    by timer: Int, _ isToken: [Bool], _ met: inout [Int], _ sleeps: (Int) -> Bool
+  ) -> (task: Int?, runtimes: Int?) {
     let most = 32
-    var (met, next) = ([timer], 0)
+    var next = 0
+    met.removeAll(keepingCapacity: true)
+    met.append(timer)
     while next < met.count, next < most {
       for edge in followed(met[next]) {
         let target = Int(heap.graph.targets[edge])
         if met.contains(target) { continue }
         if let task = sleeper(edge, in: met[next], sleeps) { return (task, nil) }
         if waiting(target) != nil { continue }
-        if owner[target] >= 0, let token = token(ofRuntimes: target) {
+        if owner[target] >= 0, let token = token(ofRuntimes: target, isToken) {
           let first = followed(token).first { heap.graph.place($0).offset == 0 }
           return (first.flatMap { sleeper($0, in: token) { _ in true } }, Int(owner[target]))
         }
@@ -201,11 +223,11 @@ package struct TaskProgress {
 
   /// What tells a task of the runtime whom to wake: its closure captures the address of memory that begins with a continuation. Cancelling
   /// the sleep takes it away from there. Other words of both may be stale, and name other sleepers.
-  private func token(ofRuntimes task: Int) -> Int? {
+  private func token(ofRuntimes task: Int, _ isToken: [Bool]) -> Int? {
     let graph = heap.graph
     for operation in followed(task) {
       let context = Int(graph.targets[operation])
-      guard heap.typeName(context) == Self.contextOfSleep else { continue }
+      guard isToken[heap.group(context)] else { continue }
       return followed(context).first { _ in true }.map { Int(graph.targets[$0]) }
     }
     return nil
@@ -247,7 +269,7 @@ package struct TaskProgress {
     let (targets, places) = (graph.targets, graph.places)
     for block in 0..<graph.count {
       for edge in graph.edges(of: block) {
-        if strengths.isOperation(places[edge]), waiting(block) != nil { operations.insert(targets[edge]) }
+        if strengths.isOperation(places[edge]), waiting(block) != nil { isOperation[Int(targets[edge])] = true }
         guard let task = waiting(Int(targets[edge])), strengths.keeps(places[edge]) else { continue }
         if isStructure(from: block, to: task) {
           if Int(owner[block]) != task { structure[task] += 1 }
@@ -308,7 +330,7 @@ package struct TaskProgress {
   private func isCounted(_ block: Int) -> Bool {
     let count = heap.graph.strongCounts[block]
     guard count != HeapGraph.unknownCount, waiting(block) == nil else { return false }
-    return heap.ownership.counted[block] + (operations.contains(UInt32(block)) ? 1 : 0) >= count
+    return heap.ownership.counted[block] + (isOperation[block] ? 1 : 0) >= count
   }
 
   private func canBeCancelled(_ number: Int) -> Bool {

@@ -91,9 +91,12 @@ private struct TaskTally {
 
   init(_ heap: LoadedHeap, _ symbols: HeapSymbols) {
     self.heap = heap
-    let progress = heap.findingDominators { TaskProgress(heap) }
+    let progress = heap.findingResumptions { TaskProgress(heap) }
     let tasks = progress.tasks
-    symbols.prepare(stacks: Set(tasks.map(\.stack)).sorted())
+    // Most wait where the one before does.
+    var stacks = Set(tasks.first.map { [$0.stack] } ?? [])
+    for (task, before) in zip(tasks.dropFirst(), tasks) where task.stack != before.stack { stacks.insert(task.stack) }
+    symbols.prepare(stacks: stacks.sorted())
     let owners = DeadOwners.ofTasks(heap)
     var states: [UInt64: TaskState] = [:]
     func stateOf(_ task: HeapFile.Task) -> TaskState {
@@ -127,7 +130,7 @@ private struct TaskTally {
             owner: isWhole ? owners[block] : nil,
             actor: state == .actor ? heap.graph.block(containing: task.waitsFor).map(heap.typeName) : nil))
         entries[placed[number]].add(
-          task, block, wake: sleeps.wakes[number], isOfCancelledSleep: sleeps.cancelled.contains(number), heap)
+          task, block, wake: sleeps.wakes(number), isOfCancelledSleep: sleeps.isCancelled[number], heap)
       }
     }
   }

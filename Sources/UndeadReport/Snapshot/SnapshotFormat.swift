@@ -17,7 +17,7 @@ package enum SnapshotFormat {
     case heapWaits, allocations
     case refuted = 36
     case heapMalloc, heapRootWords, heapHolders, heapStacks, descriptors, threads, heapTasks
-    case ownerFields, heapStackWords, heapInnerWords, heapQueues
+    case ownerFields, heapStackWords, heapInnerWords, heapQueues, heapTaskMemory
 
     /// Bytes of an entry in this version; later ones may be longer.
     package var entrySize: Int {
@@ -26,7 +26,8 @@ package enum SnapshotFormat {
       case .steps, .notes: 4
       case .metadata, .stacks, .frames, .heapQueues: 8
       case .counters, .suspects, .heapWaits, .symbols, .diagnostics, .traces, .owners, .heapShapes, .heapGenerations,
-        .heapSites, .heapHolders, .descriptors, .threads, .ownerFields, .heapStackWords, .heapInnerWords:
+        .heapSites, .heapHolders, .descriptors, .threads, .ownerFields, .heapStackWords, .heapInnerWords,
+        .heapTaskMemory:
         16
       case .types, .watched, .heapRoots, .heapMemory, .heapMalloc, .heapStacks, .census: 24
       case .symbolFrames, .loopItems, .heapPlaces: 32

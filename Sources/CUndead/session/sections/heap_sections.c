@@ -184,6 +184,12 @@ static void write_tasks(heap_names *names) {
   }
 }
 
+static void write_task_memory(const heap_names *names) {
+  const undead_graph *graph = names->graph;
+  undead_section_write(names->writer, UNDEAD_SECTION_HEAP_TASK_MEMORY, sizeof *graph->task_memory, graph->task_memory,
+                       graph->task_memory_count * sizeof *graph->task_memory);
+}
+
 // Without the section nothing is known: half of the words would make tasks that they name seem lost.
 static void write_inner_words(const heap_names *names) {
   const undead_graph *graph = names->graph;
@@ -379,6 +385,7 @@ static void write_all(heap_names *names) {
   write_shapes(names);
   write_waits(names);
   write_tasks(names);
+  write_task_memory(names);
   write_inner_words(names);
   write_queues(names);
   write_sites(names);

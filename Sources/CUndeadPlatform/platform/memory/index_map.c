@@ -1,6 +1,9 @@
 #include "platform/memory/index_map.h"
 #include "platform/memory/memory.h"
+#include "platform/memory/spread.h"
 #include <string.h>
+
+#define FIRST_ENTRIES 256u   // they lie in the nearest cache
 
 static uint64_t mix(uint64_t word) {
   // The finaliser of MurmurHash3.
@@ -24,8 +27,9 @@ uint64_t undead_hash(const void *bytes, size_t size, uint64_t seed) {
   return mix(hash ^ tail);
 }
 
+// Keys may be numbers that count up: the upper bits of the product depend on all of theirs.
 static undead_index_entry *slot_of(const undead_index_map *map, uint64_t first, uint64_t second) {
-  size_t at = mix(first ^ mix(second)) & (map->capacity - 1);
+  size_t at = undead_spread(first ^ undead_spread(second)) >> 32 & (map->capacity - 1);
   for (;; at = (at + 1) & (map->capacity - 1)) {
     undead_index_entry *entry = &map->entries[at];
     if (entry->index_plus_one == 0 || (entry->first == first && entry->second == second)) return entry;
@@ -37,7 +41,7 @@ uint32_t undead_index_find(const undead_index_map *map, uint64_t first, uint64_t
 }
 
 static bool grow(undead_index_map *map) {
-  undead_index_map larger = {.capacity = map->capacity ? map->capacity * 2 : 2048, .count = map->count};
+  undead_index_map larger = {.capacity = map->capacity ? map->capacity * 2 : FIRST_ENTRIES, .count = map->count};
   larger.entries = undead_map(larger.capacity * sizeof(undead_index_entry));
   if (!larger.entries) return false;
   for (size_t i = 0; i < map->capacity; i++) {

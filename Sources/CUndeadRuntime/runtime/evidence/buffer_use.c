@@ -43,6 +43,7 @@ static word_kinds kinds_of_field(uintptr_t type, const undead_mangled *name, int
   if (name->length == 1) return text[0] == 'x' ? kinds_of(read_word(arguments), depth + 1) : nothing;
   if (name->length == 2 && !memcmp(text, "q_", 2)) return kinds_of(read_word(arguments + 8), depth + 1);
   if (name->length == 2 && !memcmp(text, "SO", 2)) return one_number;   // ObjectIdentifier
+  if (name->length == 2 && !memcmp(text, "Bo", 2)) return one_object;   // Builtin.NativeObject: that of a Task
   if (name->length == 9 && !memcmp(text, "s5Error_p", 9)) return one_object;
   switch (undead_mangled_simple(name, &size)) {
   case UNDEAD_SIMPLE_OBJECT: return one_object;

@@ -97,8 +97,13 @@ enum { UNDEAD_TASK_ON_TASK = 1, UNDEAD_TASK_ON_CONTINUATION, UNDEAD_TASK_ON_GROU
 #define UNDEAD_TASK_ASYNC_LET 1u
 #define UNDEAD_TASK_LOOPS 8u            // comes to where it waits again (set when the world runs)
 #define UNDEAD_TASK_TIMER 16u           // no task, but a timer of libdispatch: `waits_for` is nanoseconds until it fires
-#define UNDEAD_TASK_MEMORY 4u           // no task, but a slab of the one at `parent`
 #define UNDEAD_TASK_CANCEL_HANDLER 2u   // somebody is called when it is cancelled
+
+// A slab of a task's memory that is a block of its own.
+typedef struct {
+  uintptr_t task;
+  uint32_t block, task_block;   // in address order: the slab, and what the task lies in
+} undead_graph_task_memory;
 
 // A word that names a task in the memory of another one, as those of `async let` lie: references know only the block.
 typedef struct {
@@ -137,6 +142,7 @@ typedef struct undead_graph {
   undead_graph_holder *holders; uint32_t holder_count;
   undead_graph_kept *kept;      uint32_t kept_count;     // only of a program that goes on (glibc/heap.h has those of a copy)
   undead_graph_task *tasks;     uint32_t task_count;
+  undead_graph_task_memory *task_memory; uint32_t task_memory_count;
   undead_graph_queue *queues;   uint32_t queue_count;
   undead_graph_inner_word *inner_words; uint32_t inner_word_count;
   uintptr_t timer_type, after_type;                    // first words of what timers own; 0: not known

@@ -73,6 +73,15 @@ static bool cover_pages(undead_heap *heap, uintptr_t block) {
   return page != end || heap->regions[end >> UNDEAD_LEAF_SHIFT].leaf || cover_at(heap, end);
 }
 
+// The first granule behind the last one of a page where a block starts; the page's own if none does.
+static uint64_t behind_last_start(const undead_leaf *leaf, uint64_t page) {
+  for (uint64_t first = page + PAGE_GRANULES; first > page;) {
+    uint32_t used = undead_used_words(&leaf->word[first -= UNDEAD_WORDS_AT_ONCE]);
+    if (used) return first + 32 - (uint64_t)__builtin_clz(used);
+  }
+  return page;
+}
+
 // Only the last block that starts in a page can reach into the next one. Right before and right behind a block are addresses,
 // too (mark_beside), and may lie in a region that has no block.
 static bool index_leaf(undead_heap *heap, uint32_t index) {
@@ -82,8 +91,7 @@ static bool index_leaf(undead_heap *heap, uint32_t index) {
   for (uint64_t group = 0; group < GROUPS; group++) {
     if (!leaf->touched[group]) continue;
     for (uint64_t page = group * GROUP_GRANULES; page < (group + 1) * GROUP_GRANULES; page += PAGE_GRANULES) {
-      uint64_t granule = page + PAGE_GRANULES;
-      while (granule > page && !leaf->word[granule - 1]) granule--;
+      uint64_t granule = behind_last_start(leaf, page);
       if (granule == page) continue;
       uintptr_t block = base + ((granule - 1) << 4);
       if (block < heap->low) heap->low = base + (page << 4) - sizeof(uintptr_t);
@@ -219,6 +227,7 @@ typedef struct {
     uint32_t *word;
   } ring[BLOCKS_AHEAD];
   uint32_t first, end;
+  bool heads;   // nothing but what blocks begin with is read
 } delayed_visits;
 
 static inline bool visit_oldest(delayed_visits *self) {
@@ -230,21 +239,30 @@ static bool delay_visit(void *context, uintptr_t block, uint32_t *word) {
   delayed_visits *self = context;
   if (self->end - self->first == BLOCKS_AHEAD && !visit_oldest(self)) return false;
   undead_heap_ask_for_head(block);
-  if (self->end - self->first >= BLOCKS_AHEAD / 2)
+  if (!self->heads && self->end - self->first >= BLOCKS_AHEAD / 2)
     undead_heap_ask_for_body(self->heap, self->ring[(self->end - BLOCKS_AHEAD / 2) % BLOCKS_AHEAD].block);
   self->ring[self->end % BLOCKS_AHEAD].block = block;
   self->ring[self->end++ % BLOCKS_AHEAD].word = word;
   return true;
 }
 
+static bool visit_rest(delayed_visits *visits) {
+  while (visits->first != visits->end)
+    if (!visit_oldest(visits)) return false;
+  return true;
+}
+
 bool undead_heap_each_in_part(const undead_heap *heap, uint32_t part, undead_heap_visitor visit, void *context) {
   uint64_t first = part % PARTS_OF_REGION * (GROUPS / PARTS_OF_REGION);
   delayed_visits visits = {.heap = heap, .visit = visit, .context = context};
-  if (!each_in(heap, heap->used[part / PARTS_OF_REGION], first, first + GROUPS / PARTS_OF_REGION, false, delay_visit, &visits))
-    return false;
-  while (visits.first != visits.end)
-    if (!visit_oldest(&visits)) return false;
-  return true;
+  return each_in(heap, heap->used[part / PARTS_OF_REGION], first, first + GROUPS / PARTS_OF_REGION, false, delay_visit, &visits)
+    && visit_rest(&visits);
+}
+
+void undead_heap_each_head(const undead_heap *heap, undead_heap_visitor visit, void *context) {
+  delayed_visits visits = {.heap = heap, .visit = visit, .context = context, .heads = true};
+  each(heap, false, delay_visit, &visits);
+  visit_rest(&visits);
 }
 
 void undead_heap_each(const undead_heap *heap, undead_heap_visitor visit, void *context) {

@@ -131,6 +131,8 @@ bool undead_heap_page(const undead_heap *heap, uintptr_t address);
 // Calls `visit` for each live block in address order until it returns false. `word` may be changed.
 typedef bool (*undead_heap_visitor)(void *context, uintptr_t block, uint32_t *word);
 void undead_heap_each(const undead_heap *heap, undead_heap_visitor visit, void *context);
+// The same for visitors that mostly read only what a block begins with, and never want to end.
+void undead_heap_each_head(const undead_heap *heap, undead_heap_visitor visit, void *context);
 // The same in parts that follow each other, for threads that work together. False if `visit` did not want more.
 uint32_t undead_heap_part_count(const undead_heap *heap);
 bool undead_heap_each_in_part(const undead_heap *heap, uint32_t part, undead_heap_visitor visit, void *context);

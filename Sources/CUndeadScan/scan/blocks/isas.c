@@ -12,7 +12,7 @@
 // A hash table is touched all over, so it begins small: most programs have some thousand types.
 #define FIRST_TABLE_SLOTS 8192u
 #define RECENT_SLOTS 8192u
-#define AHEAD 4096u   // what the processor does not fetch by itself: the next page
+#define BLOCKS_AHEAD 16u   // a power of two: blocks that were asked for, and are looked at later
 
 bool undead_isas_open(undead_isas *isas) {
   *isas = (undead_isas){.table_size = FIRST_TABLE_SLOTS};
@@ -158,17 +158,34 @@ static bool visit(void *isas, uintptr_t block, uint32_t *registered) {
   return true;
 }
 
+// The first words of blocks are seldom in the cache.
+typedef struct {
+  undead_isas *isas;
+  uintptr_t blocks[BLOCKS_AHEAD];   // 0: none
+  uint32_t next;
+} later_blocks;
+
+static inline void look_later(later_blocks *later, uintptr_t block) {
+  uintptr_t *place = &later->blocks[later->next++ % BLOCKS_AHEAD];
+  __builtin_prefetch((const void *)block);
+  if (*place) look_at(later->isas, *place);
+  *place = block;
+}
+
+static void look_at_rest(later_blocks *later) {
+  for (uint32_t i = 0; i < BLOCKS_AHEAD; i++) look_later(later, 0);
+}
+
 static void look_at_leaf(void *context, undead_leaf *leaf, uintptr_t base) {
+  later_blocks later = {.isas = context};
   const uint64_t granules = 1ull << UNDEAD_TOUCH_SHIFT;
   for (uint64_t group = 0; group < sizeof leaf->touched; group++) {
     if (!leaf->touched[group]) continue;
     for (uint64_t first = group * granules; first < (group + 1) * granules; first += UNDEAD_WORDS_AT_ONCE)
-      for (uint32_t used = undead_used_words(&leaf->word[first]); used; used &= used - 1) {
-        uintptr_t block = base + ((first + (uint64_t)__builtin_ctz(used)) << 4);
-        __builtin_prefetch((const void *)(block + AHEAD));
-        look_at(context, block);
-      }
+      for (uint32_t used = undead_used_words(&leaf->word[first]); used; used &= used - 1)
+        look_later(&later, base + ((first + (uint64_t)__builtin_ctz(used)) << 4));
   }
+  look_at_rest(&later);
   if (undead_sparse_used && !undead_sparse_expanded) undead_sparse_visit(leaf, base, visit, context);
 }
 

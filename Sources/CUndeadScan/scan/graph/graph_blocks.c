@@ -1,6 +1,7 @@
 #include "scan/graph/graph_blocks.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
+#include "platform/memory/spread.h"
 #include "platform/processor/processor.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
@@ -64,12 +65,18 @@ static undead_strength strength_of(const walk *self, const undead_reference *ref
   return counted ? UNDEAD_STRENGTH_COUNTED : UNDEAD_STRENGTH_RAW;
 }
 
+static bool is_code(walk *self, uintptr_t word) {
+  undead_known_code *known = &self->codes[undead_spread(word) >> 56 & (UNDEAD_KNOWN_CODES - 1)];
+  if (known->word != word) *known = (undead_known_code){word, undead_is_executable(word)};
+  return known->executable;
+}
+
 // A closure is its code and, in the word behind, what it captured: the code names the reference, and not the field.
-static uintptr_t function_before(const walk *self, const undead_reference *reference) {
+static uintptr_t function_before(walk *self, const undead_reference *reference) {
   if (reference->at % 8 || reference->at - 8 < self->body->low) return 0;
   uintptr_t word = word_at(reference->at - 8);
   if (word < LEAST_CODE || word >> UNDEAD_ADDRESS_BITS || undead_heap_may_hold(self->writer.heap, word)) return 0;
-  return undead_is_executable(word) ? word : 0;
+  return is_code(self, word) ? word : 0;
 }
 
 // What lies behind the last field belongs to nobody: malloc's blocks are a bit larger than what was asked for. A larger rest is

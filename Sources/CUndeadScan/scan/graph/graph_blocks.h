@@ -10,6 +10,14 @@ typedef struct {
   const undead_layout *storage;   // that the word may be a slice of; NULL: no neighbours
 } undead_listed_edge;
 
+// Words in front of references, and whether they are addresses of code: few of millions differ, and the map of the memory has one
+// place for what was found last, which threads would take from each other.
+enum { UNDEAD_KNOWN_CODES = 256 };
+typedef struct {
+  uintptr_t word;
+  bool executable;
+} undead_known_code;
+
 typedef struct {
   undead_graph_writer writer;
   uint32_t *turn;          // of several threads: who may ask what only one may ask at a time; NULL: there is one
@@ -26,6 +34,7 @@ typedef struct {
   const undead_body *body;
   undead_listed_edge *edges;
   uint64_t edge_count, edge_capacity;
+  undead_known_code codes[UNDEAD_KNOWN_CODES];
 } undead_graph_walk;
 
 void undead_graph_walk_all(undead_graph_walk *walk);

@@ -17,7 +17,7 @@
 #define TASK_FRAMES 64u
 #define NO_TYPE UINT32_MAX
 
-enum { TABLE_COUNT = 15 };
+enum { TABLE_COUNT = 16 };
 
 typedef struct {
   void **memory;
@@ -36,6 +36,7 @@ static void list_tables(undead_graph *graph, table_memory tables[TABLE_COUNT]) {
   tables[8] = (table_memory){(void **)&graph->holders, UNDEAD_HOLDER_LIMIT * sizeof *graph->holders};
   tables[9] = (table_memory){(void **)&graph->kept, UNDEAD_KEPT_LIMIT * sizeof *graph->kept};
   tables[10] = (table_memory){(void **)&graph->tasks, UNDEAD_TASK_LIMIT * sizeof *graph->tasks};
+  tables[15] = (table_memory){(void **)&graph->task_memory, UNDEAD_TASK_LIMIT * sizeof *graph->task_memory};
   tables[11] = (table_memory){(void **)&graph->task_names, UNDEAD_TASK_NAME_LIMIT};
   tables[12] = (table_memory){(void **)&graph->stack_words, UNDEAD_STACK_WORDS * sizeof *graph->stack_words};
   tables[14] = (table_memory){(void **)&graph->queues, UNDEAD_QUEUE_LIMIT * sizeof *graph->queues};
@@ -71,7 +72,7 @@ bool undead_graph_tables_open(undead_graph_tables *tables, undead_graph *graph) 
   *tables = (undead_graph_tables){.graph = graph};
   graph->type_count = graph->shape_count = graph->place_count = graph->root_count = graph->site_count = 0;
   graph->frame_count = graph->area_count = graph->slice_count = graph->stack_word_count = graph->holder_count = graph->task_count = 0;
-  graph->inner_word_count = graph->queue_count = 0;
+  graph->inner_word_count = graph->queue_count = graph->task_memory_count = 0;
   graph->task_name_bytes = 1;
   // There are none where backtraces are off.
   tables->site_of_bytes = (undead_backtrace_count() + 1ull) * sizeof *tables->site_of;

@@ -114,16 +114,18 @@ static void note_records(undead_graph_writer *writer, undead_graph_task *task, i
 }
 
 // Further slabs of its memory; the first one lies behind the task.
-static void note_slabs(undead_graph_writer *writer, uintptr_t task, uint32_t type) {
+static void note_slabs(undead_graph_writer *writer, uintptr_t task) {
   enum { MOST_SLABS = 4096 };
   undead_graph *graph = writer->graph;
+  uint32_t task_block = undead_rank_of(&writer->ranks, undead_heap_block(writer->heap, task));
   uintptr_t slab = word_at(task + ABI_TASK_FIRST_SLAB);
-  for (int i = 0; i < MOST_SLABS && is_in_heap(writer, slab, ABI_SLAB_HEADER) && graph->task_count < UNDEAD_TASK_LIMIT; i++) {
+  for (int i = 0; i < MOST_SLABS && is_in_heap(writer, slab, ABI_SLAB_HEADER); i++) {
+    if (graph->task_memory_count == UNDEAD_TASK_LIMIT) return;
     uintptr_t block = undead_heap_block(writer->heap, slab);
     if (block != task) {
       if (word_at(slab) != writer->bodies->stale->slab_isa) return;
-      graph->tasks[graph->task_count++] =
-        (undead_graph_task){.address = block, .parent = task, .type = type, .flags = UNDEAD_TASK_MEMORY};
+      graph->task_memory[graph->task_memory_count++] =
+        (undead_graph_task_memory){task, undead_rank_of(&writer->ranks, block), task_block};
     }
     slab = word_at(slab + ABI_SLAB_NEXT);
   }
@@ -140,7 +142,7 @@ static void note(undead_graph_writer *writer, uintptr_t address, uint32_t type, 
   note_dependency(writer, task);
   note_parent(writer, task);
   note_records(writer, task, depth);
-  if (writer->bodies->stale->slab_isa) note_slabs(writer, address, type);
+  if (writer->bodies->stale->slab_isa) note_slabs(writer, address);
 }
 
 // Times are those of a clock that counts from 1970 or, like that of undead_now, from the start of the machine; suspended time, which one of

@@ -41,7 +41,7 @@ typedef struct {
   uint32_t *count, limit;
   size_t size;
 } part_list;
-enum { AREAS, LIST_COUNT = 5 };
+enum { AREAS, LIST_COUNT = 6 };
 
 // What a part has of its own. Areas are appended in their own way.
 static void name_lists(undead_graph *graph, part_list lists[LIST_COUNT]) {
@@ -49,6 +49,7 @@ static void name_lists(undead_graph *graph, part_list lists[LIST_COUNT]) {
   lists[1] = (part_list){(void **)&graph->tasks, &graph->task_count, UNDEAD_TASK_LIMIT, sizeof *graph->tasks};
   lists[2] = (part_list){(void **)&graph->holders, &graph->holder_count, UNDEAD_HOLDER_LIMIT, sizeof *graph->holders};
   lists[3] = (part_list){(void **)&graph->queues, &graph->queue_count, UNDEAD_QUEUE_LIMIT, sizeof *graph->queues};
+  lists[5] = (part_list){(void **)&graph->task_memory, &graph->task_memory_count, UNDEAD_TASK_LIMIT, sizeof *graph->task_memory};
   lists[4] = (part_list){(void **)&graph->inner_words, &graph->inner_word_count, UNDEAD_INNER_WORDS, sizeof *graph->inner_words};
 }
 

@@ -57,7 +57,7 @@ static bool list_storage(void *context, uintptr_t block, uint32_t *word) {
 }
 
 static bool list_storages(switched_search *self) {
-  undead_heap_each(self->marker->heap, list_storage, self);
+  undead_heap_each_head(self->marker->heap, list_storage, self);
   return undead_worklist_take(&self->listed, &self->storages);
 }
 
