@@ -327,7 +327,8 @@ private struct HeapSectionReader {
 
   func holders() throws(SnapshotError) -> [HeapFile.DescriptorHolder] {
     try entries(.heapHolders) { (entry) throws(SnapshotError) in
-      HeapFile.DescriptorHolder(block: entry.u32(0), descriptor: entry.u32(4), field: try string(entry, 8))
+      HeapFile.DescriptorHolder(
+        block: entry.u32(0), descriptor: entry.u32(4), field: try string(entry, 8), offset: entry.u32(12))
     }
   }
 

@@ -266,6 +266,8 @@ extension HeapFile {
     package var descriptor: UInt32
     /// Name of the field, or what has the number if it is a record of libdispatch.
     package var field: StringID
+    /// Of the number in the block.
+    package var offset: UInt32
   }
 
   /// The stack of a thread.

@@ -182,6 +182,8 @@ import UndeadReport
     let sandbox = try Sandbox()
     let script = try sandbox.undead("--generate-completion-script", shell)
     #expect(script.status == 0 && script.out.contains("---complete"))
+    // An empty line would be an offer.
+    #expect(try sandbox.undead("---complete", "3", "undead", "leaks", "--top", "").out == "")
     let asked = try sandbox.undead("---complete", "2", "undead", "leaks", "")
     #expect(asked.out.split(separator: "\n").contains(Substring(String(getpid()))) && asked.out.hasSuffix("\tfile\n"))
     guard shell == "bash" else { return }

@@ -10,11 +10,16 @@ struct CapturedDescriptors {
 
   private let heap: LoadedHeap
   private let code: ProgramCode
-  /// By block: how many such numbers it has.
-  private let counts: [Int: Int]
   /// By block: references to it, also to contexts that refer to such blocks.
   private var references: [Int: [Int]]
-  private var known: [Int: Bool] = [:]
+  private struct Closure: Hashable {
+    var function: UInt64
+    /// Where the context has the reference to the variable; nil if it has the number itself.
+    var captured: Int64?
+  }
+
+  /// Where the numbers are that a closure uses so.
+  private var known: [Closure: Set<Int64>] = [:]
 
   init(_ heap: LoadedHeap) {
     self.heap = heap
@@ -22,8 +27,7 @@ struct CapturedDescriptors {
     let unproved = heap.file.holders.lazy.filter {
       $0.block < UInt32(heap.graph.count) && heap.file.snapshot.strings[$0.field] == Self.unproved
     }
-    counts = Dictionary(unproved.map { (Int($0.block), 1) }, uniquingKeysWith: +)
-    references = Self.references(to: Set(counts.keys), heap)
+    references = Self.references(to: Set(unproved.map { Int($0.block) }), heap)
     let contexts = references.values.joined().map { heap.graph.source(of: $0) }.filter {
       heap.types.groups[heap.group($0)].kind == .context
     }
@@ -40,28 +44,29 @@ struct CapturedDescriptors {
     return found
   }
 
-  /// True if a closure uses all of the block's numbers so: which is which, the heap file does not say.
-  mutating func isUsed(_ block: Int) -> Bool {
-    if let answer = known[block] { return answer }
-    let answer = uses(of: block).contains { $0.count == counts[block] }
-    known[block] = answer
-    return answer
+  /// True if a closure uses the number at `offset` of the block so.
+  mutating func isUsed(_ block: Int, _ offset: Int64) -> Bool {
+    closures(of: block).contains { uses(by: $0).contains(offset) }
   }
 
-  /// By closure.
-  private func uses(of block: Int) -> some Sequence<Set<Int64>> {
+  private func closures(of block: Int) -> [Closure] {
     let graph = heap.graph
-    return (references[block] ?? []).lazy.flatMap { edge -> [Set<Int64>] in
+    return (references[block] ?? []).flatMap { edge -> [Closure] in
       let place = graph.place(edge)
-      if place.function != 0 { return [uses(by: place.function, nil)] }
+      if place.function != 0 { return [Closure(function: place.function)] }
       guard !place.isElement else { return [] }
       let outer = references[graph.source(of: edge)] ?? []
-      return outer.map { uses(by: graph.place($0).function, Int64(place.offset)) }
+      return outer.map { Closure(function: graph.place($0).function, captured: Int64(place.offset)) }
     }
   }
 
-  private func uses(by function: UInt64, _ captured: Int64?) -> Set<Int64> {
-    guard function != 0, let (code, linked) = code.code(at: function) else { return [] }
-    return FieldReads.descriptors(usedBy: linked, in: code, captured: captured)
+  private mutating func uses(by closure: Closure) -> Set<Int64> {
+    if let known = known[closure] { return known }
+    var uses: Set<Int64> = []
+    if closure.function != 0, let (code, linked) = code.code(at: closure.function) {
+      uses = FieldReads.descriptors(usedBy: linked, in: code, captured: closure.captured)
+    }
+    known[closure] = uses
+    return uses
   }
 }

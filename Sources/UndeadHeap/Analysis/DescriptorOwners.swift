@@ -13,7 +13,9 @@ extension LoadedHeap {
       guard !isUnnamed(holder) || !doubtful.contains(holder.block) else { continue }
       if let known = holders[holder.descriptor], rank(known) >= rank(holder) { continue }
       if file.snapshot.strings[holder.field] == CapturedDescriptors.unproved {
-        guard open.contains(holder.descriptor), captured.isUsed(Int(holder.block)) else { continue }
+        guard open.contains(holder.descriptor), captured.isUsed(Int(holder.block), Int64(holder.offset)) else {
+          continue
+        }
       }
       holders[holder.descriptor] = holder
     }

@@ -17,9 +17,14 @@ struct FieldReads {
     case any
   }
 
+  /// Code may be hostile.
   private enum Limit {
     static let steps = 20_000
     static let depth = 8
+    static let size: UInt64 = 1 << 24
+    /// Words of the stack that are kept for each instruction.
+    static let slots = 128
+    static let written = 512
   }
 
   private let code: ELFCode
@@ -74,7 +79,8 @@ struct FieldReads {
 
   private mutating func follow(_ entry: UInt64, _ start: CodeState) throws {
     guard active.count < Limit.depth, !active.contains(entry), let frame = start.stackPointer,
-      let function = code.function(at: entry), function.address == entry
+      let function = code.function(at: entry), function.address == entry, function.size <= Limit.size,
+      entry <= UInt64.max - function.size
     else { throw NotKnown() }
     active.append(entry)
     frames.append(frame)
@@ -99,7 +105,9 @@ struct FieldReads {
     _ place: UInt64, _ state: inout CodeState, _ function: Range<UInt64>
   ) throws -> [UInt64] {
     steps += 1
-    guard steps <= Limit.steps, let bytes = code.bytes(at: place) else { throw NotKnown() }
+    guard steps <= Limit.steps, state.slots.count <= Limit.slots, state.written.count <= Limit.written,
+      let bytes = code.bytes(at: place)
+    else { throw NotKnown() }
     var decoded = undead_instruction()
     guard undead_instruction_decode(bytes.bindMemory(to: UInt8.self).baseAddress, UInt64(bytes.count), &decoded),
       !decoded.is_vector
@@ -108,7 +116,8 @@ struct FieldReads {
     let operation = CodeOperation(decoded, next)
     state.isAtStart = state.isAtStart && operation.isOfStart
     if decoded.map == UInt8(UNDEAD_MAP_0F.rawValue) {
-      return try stepOf0F(operation, &state)
+      guard (0x80...0x8F).contains(operation.opcode) else { return try stepOf0F(operation, &state) }
+      return [next, try placeOfJump(operation, function)]
     }
     guard decoded.map == UInt8(UNDEAD_MAP_ONE_BYTE.rawValue) else { throw NotKnown() }
     switch decoded.opcode {
@@ -116,7 +125,7 @@ struct FieldReads {
       try checkReturn(state)
       return []
     case 0xCC, 0xF4: return []
-    case 0x70...0x7F, 0xE3: return [next, operation.target]
+    case 0x70...0x7F, 0xE3: return [next, try placeOfJump(operation, function)]
     case 0xE8:
       try call(target(of: operation.target), &state, isJump: false)
       return [next]
@@ -127,13 +136,22 @@ struct FieldReads {
       return []
     case 0xFF where operation.group == 2 || operation.group == 4:
       let isJump = operation.group == 4
-      try call(indirectTarget(operation, &state), &state, isJump: isJump)
+      let target = try indirectTarget(operation, &state)
+      // It may lead to a case of the same function.
+      if isJump, case .any = target { throw NotKnown() }
+      try call(target, &state, isJump: isJump)
       if isJump { try checkReturn(state) }
       return isJump ? [] : [next]
     default:
       try stepOfOneByte(operation, &state)
       return [next]
     }
+  }
+
+  /// Where a jump with a condition leads; nothing is known of one that leaves the function.
+  private func placeOfJump(_ operation: CodeOperation, _ function: Range<UInt64>) throws -> UInt64 {
+    guard function.contains(operation.target) else { throw NotKnown() }
+    return operation.target
   }
 
   private func checkReturn(_ state: CodeState) throws {
@@ -420,7 +438,6 @@ struct FieldReads {
     let size = operation.size
     switch operation.opcode {
     case 0x0B: return []
-    case 0x80...0x8F: return [next, operation.target]
     case 0x0D, 0x18, 0x1E, 0x1F: break
     case 0x40...0x4F:
       let value = try load(operation.operand, size, state)
@@ -572,7 +589,7 @@ struct FieldReads {
   /// - Returns: what the function returns.
   private mutating func callByName(_ name: String, _ state: CodeState, _ isJump: Bool) throws -> CodeValue {
     let name = String(name.prefix { $0 != "@" })
-    if Self.harmless.contains(name) { return name.hasSuffix("etain") ? state.registers[CodeState.rdi] : .other }
+    if Self.harmless.contains(name) { return name.contains("etain") ? state.registers[CodeState.rdi] : .other }
     if name == "swift_weakLoadStrong", case .object(let offset) = state.registers[CodeState.rdi], offset >= 16 {
       for byte in offset..<offset + 8 { read.insert(byte) }
       return .other
@@ -611,7 +628,7 @@ private enum SelfParameter {
     var rest = name.dropFirst(2)
     func identifier() -> Bool {
       let digits = rest.prefix { $0.isNumber }
-      guard let count = Int(digits), count > 0, rest.count > digits.count + count, digits.first != "0" else {
+      guard let count = Int(digits), count > 0, count < rest.count - digits.count, digits.first != "0" else {
         return false
       }
       rest = rest.dropFirst(digits.count + count)

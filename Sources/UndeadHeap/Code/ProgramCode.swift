@@ -4,12 +4,15 @@ import UndeadReport
 final class ProgramCode {
   private let modules: [Snapshot.Module]
   private var opened: [Int: ELFCode?] = [:]
+  /// How many more closures are looked into: a hostile program may have any number, each with much code.
+  private var left = 2000
 
   init(_ heap: LoadedHeap) { modules = heap.file.snapshot.modules }
 
   /// The code around a function of the program, and its address as linked; nil if it is asynchronous, or its file is not known.
   func code(at function: UInt64) -> (code: ELFCode, linked: UInt64)? {
-    guard let number = modules.firstIndex(where: { $0.low <= function && function < $0.high }),
+    left -= 1
+    guard left >= 0, let number = modules.firstIndex(where: { $0.low <= function && function < $0.high }),
       !modules[number].isSystem
     else { return nil }
     let code = opened[number] ?? ELFCode(modules[number])

@@ -19,9 +19,11 @@ struct WholeObjects {
   static func drafts(_ heap: LoadedHeap, _ places: HeapLocations, _ limits: HeapFindingLimits) -> [HeapFindingDraft] {
     let blocks = withoutKnown(captured(heap, limits), heap, limits)
     let program = ProgramCode(heap)
+    var layouts = Layouts()
     var drafts: [HeapFindingDraft] = []
     for (key, blocks) in blocks.sorted(by: { ($0.value[0], $0.key.function) < ($1.value[0], $1.key.function) }) {
-      guard let (code, linked) = program.code(at: key.function), let fields = fields(read: key, code, linked, heap)
+      guard let (code, linked) = program.code(at: key.function),
+        let fields = fields(read: key, code, linked, heap, &layouts)
       else {
         continue
       }
@@ -115,14 +117,28 @@ struct WholeObjects {
   }
 
   /// The stored properties of which the closure reads something; nil if it does more with the object, or that is not known.
-  private static func fields(read key: Key, _ code: ELFCode, _ linked: UInt64, _ heap: LoadedHeap) -> [Field]? {
+  private static func fields(
+    read key: Key, _ code: ELFCode, _ linked: UInt64, _ heap: LoadedHeap, _ layouts: inout Layouts
+  ) -> [Field]? {
     let type = heap.types.groups[key.group].name
-    guard let layout = layout(of: type, code),
+    guard let layout = layouts.layout(of: type, code),
       let offsets = FieldReads.offsets(
         by: linked, in: code, metadata: layout.metadata, captured: key.captured.map(Int64.init)),
       !offsets.isEmpty, offsets.allSatisfy({ $0 >= layout.fields[0].range.lowerBound })
     else { return nil }
     return layout.fields.filter { field in offsets.contains { field.range.contains($0) } }
+  }
+
+  /// Of classes, each looked for once.
+  private struct Layouts {
+    private var known: [String: (metadata: UInt64, fields: [Field])?] = [:]
+
+    mutating func layout(of type: String, _ code: ELFCode) -> (metadata: UInt64, fields: [Field])? {
+      if let known = known[type] { return known }
+      let found = WholeObjects.layout(of: type, code)
+      known[type] = .some(found)
+      return found
+    }
   }
 
   /// Where a class of the program has its stored properties: the compiler names the variables that hold their offsets.

@@ -86,11 +86,16 @@ extension ELFFile {
     return found
   }
 
+  /// nil for one that is too long for the name of a function that is known here.
+  private func shortText(at offset: UInt64) -> String? {
+    file.text(at: offset, limit: offset < .max - 4096 ? offset + 4096 : .max)
+  }
+
   private func symbol(_ index: UInt64, of table: Section) -> ELFSymbol? {
     let start = table.offset &+ index &* 24
     guard Int(table.link) < sections.count, index < table.size / 24, let name = file.read(UInt32.self, at: start),
       let address = file.read(UInt64.self, at: start &+ 8),
-      let text = file.text(at: sections[Int(table.link)].offset &+ UInt64(name))
+      let text = shortText(at: sections[Int(table.link)].offset &+ UInt64(name))
     else { return nil }
     return ELFSymbol(name: text, address: address, size: 0)
   }

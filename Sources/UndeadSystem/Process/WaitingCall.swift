@@ -42,8 +42,9 @@
 
     /// Numbers in an array of `struct pollfd`.
     private static func polled(at address: UInt64, _ count: Int, _ process: String) -> [Int32] {
+      guard count > 0, let place = off_t(exactly: address) else { return [] }
       let descriptor = open("/proc/\(process)/mem", O_RDONLY | O_CLOEXEC)
-      guard descriptor >= 0, let place = off_t(exactly: address) else { return [] }
+      guard descriptor >= 0 else { return [] }
       defer { close(descriptor) }
       var polled = [pollfd](repeating: pollfd(fd: -1, events: 0, revents: 0), count: count)
       let size = count * MemoryLayout<pollfd>.stride

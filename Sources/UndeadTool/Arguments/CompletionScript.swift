@@ -27,7 +27,7 @@ enum CompletionScript {
             case $answer in
                 $'\tfile') mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -f -- "$current") ;;
                 $'\tdirectory') mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -d -- "$current") ;;
-                *) COMPREPLY+=("${answer%%$'\t'*}") ;;
+                ?*) COMPREPLY+=("${answer%%$'\t'*}") ;;
             esac
         done < <("${COMP_WORDS[0]}" ---complete "$COMP_CWORD" "${COMP_WORDS[@]}" 2>/dev/null)
         [[ ${COMPREPLY-} != *= ]] || compopt -o nospace 2>/dev/null
@@ -62,6 +62,7 @@ enum CompletionScript {
         set -l typed (commandline -opc) $token
         set -l option (string match -r -- '^--[^=]*=' $token)
         for answer in (command $typed[1] ---complete (math (count $typed) - 1) $typed 2>/dev/null)
+            test -n "$answer"; or continue
             switch $answer
                 case \tfile
                     for path in (__fish_complete_path (string replace -- "$option" '' $token))

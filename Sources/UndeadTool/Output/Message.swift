@@ -15,8 +15,9 @@ enum Message {
     _ = System.write(Array("\(line.plain)\n".utf8), to: STDOUT_FILENO)
   }
 
-  /// Writes text of the tool's own to standard output.
+  /// Writes text of the tool's own to standard output; no empty line for an empty one, which a shell would take for an offer.
   static func answer(lines: String) {
+    guard !lines.isEmpty else { return }
     _ = System.write(Array("\(lines)\n".utf8), to: STDOUT_FILENO)
   }
 }

@@ -44,7 +44,7 @@ typedef struct {
 } wait_entry;
 
 typedef struct {
-  uint32_t block, descriptor, field, unused;
+  uint32_t block, descriptor, field, offset;
 } holder_entry;
 
 typedef struct {
@@ -373,7 +373,7 @@ static void write_words(heap_names *names) {
   for (uint32_t i = 0; i < graph->holder_count; i++) {
     const undead_graph_holder *holder = &graph->holders[i];
     uint32_t field = undead_string_add(&names->writer->tables.strings, holder->field);
-    holder_entry entry = {.block = holder->block, .descriptor = holder->descriptor, .field = field};
+    holder_entry entry = {holder->block, holder->descriptor, field, holder->offset};
     undead_section_add(names->writer, section, &entry);
   }
   write_variables(names, section);

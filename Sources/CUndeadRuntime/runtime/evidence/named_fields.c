@@ -44,24 +44,36 @@ static bool is_one_word(const char *name, size_t length, const char *const *word
   return false;
 }
 
+#define IS_ONE_OF(name, length, ...) \
+  is_one_word(name, length, (const char *const[]){__VA_ARGS__}, sizeof (const char *const[]){__VA_ARGS__} / sizeof (char *))
+
+// A word that many numbers are called by: alone it says enough, and behind what has descriptors ("socketHandle", not "textureHandle").
+static bool is_handle_of_file(const char *name, size_t start) {
+  while (start > 0 && name[start - 1] == '_') start--;
+  size_t before = last_word(name, start);
+  return !start || IS_ONE_OF(name + before, start - before, "socket", "sock", "file", "pipe", "listen", "server", "client", "connection");
+}
+
 // "fd", "epfd", "socketFD", "listen_fd2", "fileDescriptor"; of an int also "clientSocket" and "handle". Not "maxFd": a limit, or what was
 // open once.
 bool undead_names_descriptor(const char *name, size_t length, bool is_int) {
-  static const char *const of_int[] = {"socket", "sock", "handle", "descriptor"};
-  static const char *const others[] = {"max", "maximum", "min", "minimum", "limit", "count", "number", "num", "highest", "lowest", "old"};
   while (length && name[length - 1] >= '0' && name[length - 1] <= '9') length--;
   size_t start = last_word(name, length), size = length - start;
   const char *word = name + start;
   bool is_named = ends_with(name, length, "ileDescriptor") || (size >= 2 && is_this_word(word + size - 2, 2, "fd"));
   // A number that C would not call an int may be that of anything else.
-  if (!is_named && !(is_int && is_one_word(word, size, of_int, sizeof of_int / sizeof *of_int))) return false;
+  bool is_named_int = is_int
+    && (IS_ONE_OF(word, size, "socket", "sock") || (IS_ONE_OF(word, size, "handle", "descriptor") && is_handle_of_file(name, start)));
+  if (!is_named && !is_named_int) return false;
   for (size_t end = start; end > 0; end = start) {
     if (name[end - 1] == '_') {
       start = end - 1;
       continue;
     }
     start = last_word(name, end);
-    if (is_one_word(name + start, end - start, others, sizeof others / sizeof *others)) return false;
+    if (IS_ONE_OF(name + start, end - start, "max", "maximum", "min", "minimum", "limit", "count", "number", "num", "highest", "lowest",
+                  "old"))
+      return false;
   }
   return true;
 }

@@ -75,6 +75,7 @@ typedef struct {
   uint32_t block;          // in address order
   uint32_t descriptor;
   const char *field;
+  uint32_t offset;         // of the number in the block
 } undead_graph_holder;
 // A queue of libdispatch that has a label.
 typedef struct {

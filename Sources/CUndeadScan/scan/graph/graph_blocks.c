@@ -204,7 +204,7 @@ static void add_holder(walk *self, uint32_t rank, uint32_t offset, const char *f
   undead_graph *graph = self->writer.graph;
   int32_t descriptor = *(const int32_t *)(self->block + offset);
   if (descriptor < 0 || graph->holder_count == UNDEAD_HOLDER_LIMIT) return;
-  graph->holders[graph->holder_count++] = (undead_graph_holder){rank, (uint32_t)descriptor, field};
+  graph->holders[graph->holder_count++] = (undead_graph_holder){rank, (uint32_t)descriptor, field, offset};
 }
 
 // Sources on descriptors, and channels.

@@ -18,6 +18,11 @@ final class Album {
   let photos = Photo("noAlbum")
 }
 
+final class Log {
+  var count = 0
+  @inline(never) func note(_ number: Int) { count += number }
+}
+
 struct FileDescriptor { let rawValue: CInt }
 
 struct Connection {
@@ -29,9 +34,11 @@ struct Connection {
 final class Limits {
   var maxFd: Int
   var fdCount: Int32
+  var textureHandle: Int32
   let clientSocket: Int32
-  init(_ maxFd: Int32, _ fdCount: Int32, _ clientSocket: Int32) {
-    (self.maxFd, self.fdCount, self.clientSocket) = (Int(maxFd), fdCount, clientSocket)
+  init(_ maxFd: Int32, _ fdCount: Int32, _ textureHandle: Int32, _ clientSocket: Int32) {
+    (self.maxFd, self.fdCount, self.textureHandle) = (Int(maxFd), fdCount, textureHandle)
+    self.clientSocket = clientSocket
   }
 }
 
@@ -67,6 +74,22 @@ func file(_ name: String) -> Int32 { open(name, O_RDWR | O_CREAT, 0o600) }
   handlers.append { no3.steps += no3.name.count }
   let no4 = Photo("noIdentity")
   handlers.append { print(no4.name, kept.contains { $0 === no4 }) }
+  // The optimiser makes a table of it, by which code goes on in the same function, with the object in a register that calls keep.
+  let no6 = Photo("noTable")
+  let log = Log()
+  numbers.append { number in
+    log.note(number)
+    switch no6.steps {
+    case 0: show(no6)
+    case 1: no6.steps = number
+    case 2: kept.append(log)
+    case 3: print(no6.name, number)
+    case 4: kept.removeAll()
+    case 5: return no6.pixels.isEmpty
+    default: no6.steps += 1
+    }
+    return log.count > number
+  }
   let (no5, album) = (Photo("noWeak"), Album())
   album.cover = no5
   kept.append(album)
@@ -91,9 +114,12 @@ func file(_ name: String) -> Int32 { open(name, O_RDWR | O_CREAT, 0o600) }
   handlers.append { print(typed) }
   let connection = Connection(fd: file("connection"))
   handlers.append { print(connection.port, connection.fd) }
-  kept.append(Limits(file("noLimit"), file("noCount"), file("client")))
+  kept.append(Limits(file("noLimit"), file("noCount"), file("noTexture"), file("client")))
   let noNumber = file("noNumber")
   handlers.append { print(noNumber) }
+  // Of two numbers that a closure has, what it does with the other says nothing.
+  let (noAttempt, owner) = (file("noAttempt"), FileDescriptor(rawValue: 1000))
+  handlers.append { print(noAttempt, close(owner.rawValue)) }
   let noSignal = file("noSignal")
   handlers.append { kill(getpid(), noSignal) }
 }
