@@ -84,7 +84,8 @@ import UndeadTestSupport
       holders.sorted() == [
         "client: App.Limits.clientSocket", "closed: \(captures) Swift.Int32) {closure #1 in App.keepDescriptors()}",
         "connection: \(captures) App.Connection).fd", "noAttempt: nobody", "noCount: nobody", "noLimit: nobody",
-        "noNumber: nobody", "noSignal: nobody", "noTexture: nobody", "typed: \(captures) App.FileDescriptor) {closure #4 in App.keepDescriptors()}",
+        "noNumber: nobody", "noSignal: nobody", "noTexture: nobody",
+        "typed: \(captures) App.FileDescriptor) {closure #4 in App.keepDescriptors()}",
         "variable: \(captures) Swift.Int32) {closure #3 in App.keepDescriptors()}",
         "written: \(captures) Swift.Int32) {closure #2 in App.keepDescriptors()}",
       ])
