@@ -118,7 +118,7 @@ func file(_ name: String) -> Int32 { open(name, O_RDWR | O_CREAT, 0o600) }
   let noNumber = file("noNumber")
   handlers.append { print(noNumber) }
   // Of two numbers that a closure has, what it does with the other says nothing.
-  let (noAttempt, owner) = (file("noAttempt"), FileDescriptor(rawValue: 1000))
+  let (noAttempt, owner) = (file("noAttempt"), FileDescriptor(rawValue: Int32(1000 + handlers.count)))
   handlers.append { print(noAttempt, close(owner.rawValue)) }
   let noSignal = file("noSignal")
   handlers.append { kill(getpid(), noSignal) }
