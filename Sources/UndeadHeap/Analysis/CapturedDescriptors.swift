@@ -21,9 +21,8 @@ struct CapturedDescriptors {
   /// Where the numbers are that a closure uses so.
   private var known: [Closure: Set<Int64>] = [:]
 
-  init(_ heap: LoadedHeap) {
-    self.heap = heap
-    code = ProgramCode(heap)
+  init(_ heap: LoadedHeap, _ code: ProgramCode) {
+    (self.heap, self.code) = (heap, code)
     let unproved = heap.file.holders.lazy.filter {
       $0.block < UInt32(heap.graph.count) && heap.file.snapshot.strings[$0.field] == Self.unproved
     }

@@ -3,11 +3,11 @@ import UndeadReport
 /// Which objects have the open files of the process.
 extension LoadedHeap {
   /// By number of the descriptor: the object that has it.
-  package func descriptorHolders() -> [UInt32: HeapFile.DescriptorHolder] {
+  package func descriptorHolders(_ symbols: HeapSymbols) -> [UInt32: HeapFile.DescriptorHolder] {
     var holders: [UInt32: HeapFile.DescriptorHolder] = [:]
     let doubtful = collectionsOfOtherNumbers()
     let open = Set((file.resources?.descriptors ?? []).map { UInt32(bitPattern: $0.number) })
-    var captured = CapturedDescriptors(self)
+    var captured = CapturedDescriptors(self, symbols.code)
     for holder in file.holders where holder.block < UInt32(graph.count) {
       guard graph.shape(Int(holder.block)).has(HeapFile.Shape.reached) else { continue }
       guard !isUnnamed(holder) || !doubtful.contains(holder.block) else { continue }

@@ -8,6 +8,7 @@ package final class HeapSymbols {
   /// What the reader has to know about names that were not found.
   package private(set) var notes: [String] = []
   private var backtraces: FrameNames?
+  private(set) lazy var code = ProgramCode(heap, symbolizer)
 
   /// - Parameter symbolizer: nil to use only the names in the file.
   package init(_ heap: LoadedHeap, _ symbolizer: Symbolizer? = Symbolizer()) {

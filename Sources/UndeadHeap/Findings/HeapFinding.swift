@@ -117,7 +117,7 @@ extension HeapFinding {
     var drafts = LargestContainer.drafts(heap, places, limits)
     drafts += EmptyCapacity.drafts(heap, places, limits)
     drafts += SliceSearch.drafts(heap, places, limits)
-    drafts += WholeObjects.drafts(heap, places, limits)
+    drafts += WholeObjects.drafts(heap, places, limits, symbols.code)
     drafts += EqualContents.drafts(heap, places, limits)
     drafts += WaitingTasks.drafts(heap, places)
     drafts += WaitingBlocks.drafts(heap, places)

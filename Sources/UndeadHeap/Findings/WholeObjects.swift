@@ -1,4 +1,5 @@
 import UndeadReport
+import UndeadSystem
 
 /// Large objects that one closure alone keeps, which reads a small part of them.
 ///
@@ -16,12 +17,13 @@ struct WholeObjects {
 
   private static let leastRetained: UInt64 = 1 << 10
 
-  static func drafts(_ heap: LoadedHeap, _ places: HeapLocations, _ limits: HeapFindingLimits) -> [HeapFindingDraft] {
+  static func drafts(
+    _ heap: LoadedHeap, _ places: HeapLocations, _ limits: HeapFindingLimits, _ program: ProgramCode
+  ) -> [HeapFindingDraft] {
     let blocks = withoutKnown(captured(heap, limits), heap, limits)
-    let program = ProgramCode(heap)
     var layouts = Layouts()
     var drafts: [HeapFindingDraft] = []
-    for (key, blocks) in blocks.sorted(by: { ($0.value[0], $0.key.function) < ($1.value[0], $1.key.function) }) {
+    for (key, blocks) in blocks.ordered(by: { ($0.value[0], $0.key.function) < ($1.value[0], $1.key.function) }) {
       guard let (code, linked) = program.code(at: key.function),
         let fields = fields(read: key, code, linked, heap, &layouts)
       else {
@@ -156,7 +158,7 @@ struct WholeObjects {
       let field = variable.dropFirst(start.count).prefix { $0 != " " }
       fields.append(Field(name: String(field), range: offset..<offset))
     }
-    fields.sort { $0.range.lowerBound < $1.range.lowerBound }
+    fields = fields.ordered { $0.range.lowerBound < $1.range.lowerBound }
     guard !fields.isEmpty else { return nil }
     for number in fields.indices {
       let end = number + 1 < fields.count ? fields[number + 1].range.lowerBound : Int64.max

@@ -59,7 +59,7 @@ struct HeapResources {
 
   /// Ascending by number.
   func descriptors() -> [HeapReport.DescriptorRow] {
-    let holders = heap.descriptorHolders()
+    let holders = heap.descriptorHolders(symbols)
     let shown = resources.descriptors.prefix(Self.most)
     var teller = HeapPathTeller(heap)
     let recordBlocks = shown.compactMap { holders[UInt32(bitPattern: $0.number)] }.map { Int($0.block) }.filter {

@@ -17,7 +17,7 @@ package final class ELFCode {
   private lazy var references = elf.references()
 
   /// The code of a module of the program; nil if its file is not the one that the program ran.
-  package init?(_ module: Snapshot.Module, files: (String) -> String = { $0 }) {
+  package init?(_ module: Snapshot.Module, files: (String) -> String) {
     guard module.path.hasPrefix("/"), let elf = try? ELFFile(path: files(module.path)) else { return nil }
     guard elf.header.machine == ELFHeader.Machine.x86, !module.buildID.isEmpty, elf.buildID == module.buildID else {
       return nil

@@ -24,7 +24,7 @@ package struct Symbolizer: Sendable {
   }
 
   private let environment: @Sendable (String) -> String?
-  private let files: @Sendable (String) -> String
+  package let files: @Sendable (String) -> String
   /// False to name functions by the symbol tables alone: no other process is needed then.
   package var asksTool = true
 
