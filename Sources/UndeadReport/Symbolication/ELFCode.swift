@@ -1,13 +1,5 @@
 import UndeadSystem
 
-/// What a word in the data of a file refers to when the file is loaded.
-package enum ELFReference: Equatable {
-  /// Something in the same file, as linked.
-  case address(UInt64)
-  /// What the loader finds by this name.
-  case name(String)
-}
-
 /// The code of a program's file (x86-64), and what the words hold that it calls through; all addresses as linked.
 ///
 /// Not thread-safe.
