@@ -4,7 +4,7 @@
 #include <dlfcn.h>
 #include <link.h>
 #include <linux/futex.h>
-#include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -42,9 +42,6 @@ static void wait_while(uint32_t *word, uint32_t value) {
 }
 
 void stepping_begin_traced(uint32_t index) {
-  // Threads that run in place leave the processors to those that have something to do.
-  struct sched_param none = {0};
-  sched_setscheduler(0, SCHED_IDLE, &none);
   stepping_traced *shared = stepping_shared();
   __atomic_store_n(&shared->threads[index].tid, gettid(), __ATOMIC_RELEASE);
   wait_while(&shared->threads[index].go, 0);
@@ -67,7 +64,10 @@ void stepping_serve(void) {
     wait_while(&shared->look, 0);
     if (__atomic_load_n(&shared->look, __ATOMIC_ACQUIRE) == 2) return;
     scan(looks % 2, looks / 2 % 2, NULL, counts);
-    if (counts[1]) abort();   // the error
+    if (counts[1]) {
+      fprintf(stderr, "stepping: look %u ended with error %u\n", looks, counts[1]);
+      abort();
+    }
     shared->found = counts[0];
     __atomic_store_n(&shared->look, 0, __ATOMIC_RELEASE);
     syscall(SYS_futex, &shared->look, FUTEX_WAKE, 1, NULL, NULL, 0);

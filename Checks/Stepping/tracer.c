@@ -56,9 +56,10 @@ static void wait_while(uint32_t *word, uint32_t value) {
   while (__atomic_load_n(word, __ATOMIC_ACQUIRE) == value) {
     struct timespec second = {1, 0};
     syscall(SYS_futex, word, FUTEX_WAIT, value, &second, NULL, 0);
-    if (waitpid(program, NULL, WNOHANG) == program) {
+    int status;
+    if (waitpid(program, &status, WNOHANG) == program) {
       program = 0;
-      fail("the program has ended");
+      fail("the program has ended after %u looks, status %#x", looks, status);
     }
   }
 }
