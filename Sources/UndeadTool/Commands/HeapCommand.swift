@@ -36,7 +36,7 @@ struct HeapCommand: Command {
   @Option(
     "--by <by>",
     help: "Rows of the table: type, module, site (the line that allocated), root, generation, descriptor or thread.",
-    brief: "type, module, site (the line that allocated), root or generation")
+    brief: "type, module, site (a line), root, generation, descriptor, thread")
   var by: HeapView = .type
 
   @Option(
