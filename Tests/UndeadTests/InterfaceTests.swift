@@ -31,6 +31,26 @@ import UndeadReport
     }
   }
 
+  @Test func aTaskAwaitsACheck() async {
+    await #expect(processExitsWith: .success) {
+      try LeakDetector.start()
+      for _ in 0..<50 { leakACycle() }
+      let held = Holder()
+      held.add()
+      let path = "\(NSTemporaryDirectory())/undead-\(getpid()).undead"
+      defer { unlink(path) }
+      let report = try await LeakDetector.checkForLeaks()
+      let types = report.leaks.flatMap { $0.objects.map(\.type) }
+      #expect(types.contains { $0.hasSuffix("LeakedNode") })
+      #expect(!types.contains { $0.hasSuffix("HeldItem") })
+      #expect(try await LeakDetector.snapshot().isComplete)
+      try await LeakDetector.writeHeap(to: path)
+      #expect(try Snapshot(contentsOfFile: path).metadata("heap") == "1")
+      await #expect(throws: UndeadError.self) { try await LeakDetector.writeSnapshot(toFile: "/nowhere/at/all") }
+      withExtendedLifetime(held) {}
+    }
+  }
+
   @Test func whatOlderObjectsHoldIsNoLeak() async {
     await #expect(processExitsWith: .success) {
       LeakDetector.stop()
