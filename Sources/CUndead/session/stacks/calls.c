@@ -69,7 +69,7 @@ typedef struct {
   void *context;
 } thread_call;
 
-static void *run(void *argument) {
+static void *run_call(void *argument) {
   thread_call call = *(thread_call *)argument;
   undead_unmap(argument, sizeof(call));
   undead_clear_stack();   // the stack may be that of an ended thread
@@ -84,7 +84,7 @@ bool undead_call_on_thread(void (*function)(void *), void *context) {
   *call = (thread_call){function, context};
   pthread_t thread;
   undead_thread.ignored++;
-  int error = undead_thread_start(&thread, 0, true, run, call);
+  int error = undead_thread_start(&thread, 0, true, run_call, call);
   undead_thread.ignored--;
   if (error) undead_unmap(call, sizeof(*call));
   return error == 0;

@@ -1,6 +1,7 @@
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/names/naming.h"
+#include "platform/system/text.h"
 
 enum { MAX_DEPTH = 24, MAX_ENUM_BYTES = 1024 };
 
@@ -25,7 +26,7 @@ static void add_component(descent *walk, const char *name) {
   if (!name[0]) return;
   if (walk->label->length) undead_text_add(walk->label, ".");
   static const char lazy[] = "$__lazy_storage_$_";
-  bool is_lazy = !strncmp(name, lazy, sizeof lazy - 1);
+  bool is_lazy = undead_starts_with(name, lazy);
   undead_text_add(walk->label, is_lazy ? name + sizeof lazy - 1 : name);
   if (is_lazy) undead_text_add(walk->label, " (lazy)");
 }
