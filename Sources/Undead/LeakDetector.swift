@@ -104,16 +104,6 @@ public enum LeakDetector {
   }
 }
 
-/// Why a check could not be made.
-public struct UndeadError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What happened, in one sentence.
-  public let description: String
-
-  init(_ description: String) {
-    self.description = description
-  }
-}
-
 /// Calls a function of the instrument that reports a failure as a text.
 func withMessage(_ body: (UnsafeMutablePointer<CChar>, Int) -> Bool) throws(UndeadError) {
   let message: String? = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { buffer in
