@@ -1,3 +1,5 @@
+// How test programs get the library that the programs of the toolchain do without (limits.h): its variables are taken out of the
+// environment, and put back when a test program, or the next program of the toolchain, is started.
 #include "session/limits/limits.h"
 #include "platform/memory/own_data.h"
 #include "record/reach.h"

@@ -1,3 +1,6 @@
+// The sections of a heap file that have entries of one size: types, sites, places, roots, tasks, queues, generations. The graph
+// itself is written by scan/graph while it is walked. Names are made here, once for each number, when the graph is complete.
+// Called by the snapshot's writer; the layout is in Documentation/heap-format.md.
 #include "session/sections/snapshot_sections.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"

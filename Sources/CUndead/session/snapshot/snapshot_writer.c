@@ -1,3 +1,6 @@
+// Writes the result of a scan as a snapshot: a header, then sections of entries of one size, which refer to the tables of texts,
+// types, stacks and modules by index (snapshot_tables.c). The tables come last, and the header when all offsets are known. An
+// error stays in the output: nothing is written behind it.
 #include "platform/maps/maps.h"
 #include "runtime/layout.h"
 #include "session/sections/snapshot_sections.h"

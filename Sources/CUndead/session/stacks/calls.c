@@ -1,3 +1,5 @@
+// How checks call code of the program, or run beside it, without leaving words on stacks that later look like references. Also
+// the lock that lets one check run at a time.
 #include "undead_assertions.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/memory.h"

@@ -1,3 +1,4 @@
+// Why this copy of the instrument must not work here: a sanitizer in the program, or another copy that is in charge.
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
 #include "record/allocator.h"

@@ -1,3 +1,6 @@
+// Goes down through a type to its words, and notes for each byte what it may hold: a counted reference, a number, text. What is
+// not understood stays raw: it is followed as if it were a reference. The cases of an enum are merged. Called by layouts.c, with
+// the world running: the runtime is asked.
 #include "runtime/abi.h"
 #include "platform/memory/own_data.h"
 #include "runtime/captures/captures.h"

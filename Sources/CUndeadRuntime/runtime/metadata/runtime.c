@@ -1,3 +1,5 @@
+// The functions of the Swift runtime that are asked, found by their symbols; memory for what is learned, which is never freed;
+// and a map from words to words.
 #include "runtime/runtime.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/memory.h"

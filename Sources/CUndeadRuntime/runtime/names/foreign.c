@@ -1,3 +1,5 @@
+// Names of objects that Swift does not know: of CoreFoundation, libdispatch, and blocks of C. By the symbol that the first word
+// refers to.
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"

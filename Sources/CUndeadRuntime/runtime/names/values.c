@@ -1,3 +1,5 @@
+// From a value to the name of one word in it: a descent through fields, tuples, enum payloads and existentials, one level a step.
+// The path of names is the label, the last type that of the word. Needs only the memory of the value, which may be a copy.
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/names/naming.h"

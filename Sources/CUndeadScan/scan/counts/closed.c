@@ -1,3 +1,5 @@
+// Finds the sets of objects that own each other and that only a doubtful frame names (counts.h has why they are no leaks). A
+// bounded part of the blocks is looked at: beyond it no set is found.
 #include "scan/counts/counts.h"
 #include "platform/memory/memory.h"
 #include "scan/bodies/references.h"

@@ -1,3 +1,5 @@
+// Marks with several threads of the helper's crew: each has a marker of its own, blocks are handed over by a pool, and at the end
+// what was counted is added up.
 #include "scan/mark/mark.h"
 #include "platform/memory/memory.h"
 #include "world/crew.h"

@@ -1,3 +1,5 @@
+// Who owns what a thread's path starts at, and what is reported: counted references are found by one pass over all blocks and
+// roots, and compared with the strong count. Folded holders (contexts, arrays) are replaced by those who hold them.
 #include "scan/paths/paths.h"
 #include "platform/memory/memory.h"
 #include "scan/bodies/references.h"

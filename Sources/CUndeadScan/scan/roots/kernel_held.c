@@ -1,3 +1,6 @@
+// Words of the program that only the kernel has: user data of epoll sets, io_uring and POSIX timers, what waits in pipes, values
+// of pending signals. Read from /proc and by system calls, in the helper. If something cannot be read, `unseen` says so: what
+// nothing else holds is then no leak.
 #include "scan/roots/roots_internal.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"

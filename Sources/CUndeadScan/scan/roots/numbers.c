@@ -1,3 +1,5 @@
+// Global variables whose symbols say that they are numbers. Their words are weak evidence, as those of such fields are. The list
+// is made anew only when images come or go.
 #include "scan/roots/roots.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"

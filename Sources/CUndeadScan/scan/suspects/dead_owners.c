@@ -1,3 +1,5 @@
+// Tasks and timers that work on for objects that are gone: all that their closures name weakly is deallocated. One that names an
+// object which is alive, or of which nothing is known, is no finding.
 #include "scan/suspects/suspect_graph.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"

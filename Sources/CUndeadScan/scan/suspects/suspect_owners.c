@@ -1,3 +1,5 @@
+// Whether a block has an owner besides the words that may be stale: references that own it are counted, and compared with its
+// count.
 #include "scan/suspects/suspect_graph.h"
 #include "platform/memory/memory.h"
 #include "platform/processor/words.h"
