@@ -1,3 +1,5 @@
+// What the run loop needs of Linux and C alone: epoll sets, eventfds, timerfds, futexes, the current thread, and which loop it
+// runs.
 #if defined(__linux__) && __has_include(<gnu/libc-version.h>)  // glibc
 #define _GNU_SOURCE
 #include "CUndeadRunLoop.h"

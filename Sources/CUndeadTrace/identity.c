@@ -1,3 +1,4 @@
+// System calls in the name of another user, and by a descriptor of a process: what a tracer needs that glibc has no function for.
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE

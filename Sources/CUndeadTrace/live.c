@@ -1,3 +1,4 @@
+// What a thread of a living program runs for the tool (undead_live.h): copied into the program, so it depends on no address.
 #include "undead_supported.h"
 #if UNDEAD_SUPPORTED
 #define _GNU_SOURCE

@@ -23,7 +23,7 @@ public enum LeakDetector {
   ///
   /// - Throws: ``UndeadError`` if the instrument cannot work here, as under a sanitizer.
   public static func start() throws(UndeadError) {
-    guard undead_start() else { throw UndeadError(String(cString: undead_inactive_reason())) }
+    guard undead_start() else { throw unavailable }
   }
 
   /// Starts recording all blocks, and the backtraces of a sample of them: cheap enough to be left on in a service.
@@ -36,7 +36,7 @@ public enum LeakDetector {
   /// - Throws: ``UndeadError`` if the instrument cannot work here, as under a sanitizer.
   public static func start(sampleEvery meanBytes: Int) throws(UndeadError) {
     guard meanBytes > 0 else { throw UndeadError("one sample for \(meanBytes) bytes is not possible") }
-    guard undead_start_sampled(UInt64(meanBytes)) else { throw UndeadError(String(cString: undead_inactive_reason())) }
+    guard undead_start_sampled(UInt64(meanBytes)) else { throw unavailable }
   }
 
   /// Stops recording; does nothing if nothing is recorded. A later check knows nothing of what is allocated from now on.
@@ -104,15 +104,8 @@ public enum LeakDetector {
   }
 }
 
-/// Why a check could not be made.
-public struct UndeadError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// What happened, in one sentence.
-  public let description: String
-
-  init(_ description: String) {
-    self.description = description
-  }
-}
+/// Why nothing is recorded.
+private var unavailable: UndeadError { UndeadError(String(cString: undead_inactive_reason()), .unavailable) }
 
 /// Calls a function of the instrument that reports a failure as a text.
 func withMessage(_ body: (UnsafeMutablePointer<CChar>, Int) -> Bool) throws(UndeadError) {
@@ -121,5 +114,5 @@ func withMessage(_ body: (UnsafeMutablePointer<CChar>, Int) -> Bool) throws(Unde
     start.initialize(repeating: 0, count: buffer.count)
     return body(start, buffer.count) ? nil : String(cString: start)
   }
-  if let message { throw UndeadError(message) }
+  if let message { throw UndeadError(message, undead_is_active() ? .failed : .unavailable) }
 }

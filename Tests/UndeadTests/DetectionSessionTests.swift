@@ -207,7 +207,7 @@ import UndeadReport
       let messages = try LeakDetector.checkForLeaks().diagnostics.filter { $0.kind == "adoptedAfterClose" }.map(
         \.message)
       #expect(messages.count == 1 && messages.allSatisfy { $0.contains("of the process") }, "\(messages)")
-      #expect(ZombieCollector(in: session).obstacleOfRun == "only the session of the process is told of zombies")
+      #expect(ZombieCollector(in: session).obstacleOfRun == "only the session of the process reports zombies")
       #expect(ZombieCollector().obstacleOfRun == nil)
     }
   }

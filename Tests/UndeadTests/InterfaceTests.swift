@@ -13,6 +13,7 @@ import UndeadReport
       #expect(!LeakDetector.isActive)
       #expect(LeakDetector.inactiveReason?.contains("stopped") == true)
       #expect(throws: UndeadError.self) { try LeakDetector.snapshot() }
+      #expect(performing: { try LeakDetector.checkForLeaks() }, throws: { ($0 as? UndeadError)?.code == .unavailable })
     }
   }
 
@@ -111,7 +112,9 @@ import UndeadReport
       defer { unlink(path) }
       try LeakDetector.writeSnapshot(toFile: path)
       #expect(try Snapshot(contentsOfFile: path).metadata("trigger") == "api")
-      #expect(throws: UndeadError.self) { try LeakDetector.writeSnapshot(toFile: "/nowhere/at/all") }
+      #expect(
+        performing: { try LeakDetector.writeSnapshot(toFile: "/nowhere/at/all") },
+        throws: { ($0 as? UndeadError)?.code == .failed })
     }
   }
 

@@ -6,6 +6,7 @@
 #include "platform/memory/memory.h"
 #include "platform/memory/page.h"
 #include "platform/processor/processor.h"
+#include "platform/system/text.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,7 +27,7 @@ typedef struct {
 
 static bool may_hold_chunks(const undead_mapping *mapping) {
   // Huge pages that malloc asked for are files to the kernel.
-  bool huge = !strncmp(mapping->path, "/anon_hugepage", 14);
+  bool huge = undead_starts_with(mapping->path, "/anon_hugepage");
   return huge || (!mapping->shared && mapping->what == UNDEAD_MAPPED_NOTHING);
 }
 

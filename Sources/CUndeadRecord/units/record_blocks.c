@@ -6,5 +6,6 @@
 #include "record/blocks/registry.c"
 #include "record/blocks/sample_table.c"
 #include "record/blocks/sparse.c"
+#include "record/blocks/sparse_bytes.c"
 #include "record/blocks/claims.c"
 #endif

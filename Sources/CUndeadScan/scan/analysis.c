@@ -22,7 +22,7 @@ void undead_analysis_close(undead_analysis *analysis, const undead_storage *stor
 }
 
 // What only the kernel could hold is counted by itself, as it may hide leaks.
-static bool decide(undead_marker *marker, const undead_roots *roots) {
+static bool decide_by_counts(undead_marker *marker, const undead_roots *roots) {
   if (!undead_counts_decide(marker)) return false;
   if (!roots->unseen) return true;
   uint64_t known = marker->blocks;
@@ -56,7 +56,7 @@ static bool mark_all(undead_analysis *analysis, undead_storage *storage, const u
   undead_held_open(&analysis->bodies, &view->roots, world, options->caller_tid);
   if (!undead_mark_roots(marker, &view->roots) || !undead_switched_doubt(marker, &view->roots)) return false;
   if (!undead_unsure_doubt(marker)) return false;
-  if (!decide(marker, &view->roots)) return false;
+  if (!decide_by_counts(marker, &view->roots)) return false;
   bool closed = options->suspects && !options->only_dead_owners;
   if (closed && !undead_closed_find(&analysis->closed, marker, &view->roots)) return false;
   storage->result.live_blocks = marker->blocks;

@@ -1,3 +1,5 @@
+// From what was not reached to the lists of a result: leaks, closed sets, suspects, and watched objects that are still there.
+// First they are listed, then explained (paths, owners); both only read the view.
 #include "platform/memory/memory.h"
 #include "runtime/abi.h"
 #include "scan/analysis.h"

@@ -75,7 +75,7 @@ static bool finds_a_way(void) {
 }
 
 // Where glibc has no memory for the program.
-static bool make_room(size_t size) {
+static bool make_room_for_program(size_t size) {
   enum { PROBABLE = 1 << 30 };   // bytes: more is refused for other reasons
   bool given = size < PROBABLE && undead_spare_mappings_give();
   return undead_quarantine_make_room(size) || given;
@@ -158,7 +158,7 @@ static bool start_locked(const undead_zombie_options *options) {
   undead_zombies.active = true;
   if (replaces_functions) undead_swift_functions_watch(&undead_watching);
   undead_free_filter_keep(replaces_functions ? undead_zombie_filter_unseen : undead_zombie_filter_all);
-  undead_free_kept = make_room;
+  undead_free_kept = make_room_for_program;
   if (undead_zombies.guard) undead_block_source_set(undead_object_source);
   if (storage) undead_chosen_begin_with_storage();
   return true;

@@ -160,7 +160,7 @@ package final class AllocationScope: Sendable {
   ///
   /// To be asked before anything is allocated, which would count.
   private func mayHaveLeaks(heldBy holder: AnyObject? = nil) throws(UndeadError) -> Bool {
-    if Availability.isForkedCopy { throw UndeadError(Availability.forkedCopy) }
+    if Availability.isForkedCopy { throw UndeadError(Availability.forkedCopy, .unavailable) }
     let address = holder.map { Unmanaged.passUnretained($0).toOpaque() }
     return !session.instrument.isActive() || session.instrument.mayHaveLeaks(number, mark, address)
   }

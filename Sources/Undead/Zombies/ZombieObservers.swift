@@ -107,7 +107,7 @@ final class ZombieObservers: Sendable {
   ///
   /// - Returns: why nothing can be seen; nil if it can.
   func begin(_ collector: ZombieCollector) -> String? {
-    guard drivesInstrument else { return "only the session of the process is told of zombies" }
+    guard drivesInstrument else { return "only the session of the process reports zombies" }
     if Self.isSampledFromOutside { Self.startDeliveries() }
     return state.withLock { state in
       if !ZombieSniffer.isActive {

@@ -110,7 +110,7 @@ public enum ZombieSniffer {
   /// - Throws: ``UndeadError`` if it cannot work here, as under a sanitizer.
   public static func start(_ options: Options = Options()) throws(UndeadError) {
     guard DetectionSession.process.zombies.start(options) else {
-      throw UndeadError(String(cString: undead_zombie_inactive_reason()))
+      throw UndeadError(String(cString: undead_zombie_inactive_reason()), .unavailable)
     }
   }
 

@@ -51,33 +51,9 @@ package struct SARIFRules {
         "More and more objects are kept by one field.",
         "Remove what is not needed any more, or bound the collection."),
     ]
-    + [
-      rule(
-        "taskOfDeadOwner", .warning, "Task that goes on for an object that is gone",
-        "The closure of a task in a loop captured weakly only objects that are deallocated.",
-        "Keep the task in a field of its owner and cancel it in `deinit`, or leave the loop when `self` is nil."),
-      rule(
-        "timerOfDeadOwner", .warning, "Timer that fires for an object that is gone",
-        "The handler of a timer that repeats captured weakly only objects that are deallocated.",
-        "Cancel the timer in the `deinit` of its owner."),
-      rule(
-        "observerOfDeadOwner", .warning, "Observer that is registered for an object that is gone",
-        "A block registered with NotificationCenter captured weakly only objects that are deallocated.",
-        "Call `removeObserver(_:)` with the token in the `deinit` of its owner."),
-    ]
-    + [
-      (
-        "heldByTimer", "a timer", "Invalidate the timer when the owner is done, and capture `self` weakly in its block."
-      ),
-      ("heldByDispatchSource", "a dispatch source", "Cancel the source when the owner is done."),
-      ("heldByObserver", "an observer registration", "Remove the observer when the owner is done."),
-      ("heldByTask", "a waiting task", "Cancel the task when the owner is done, or let it hold the owner weakly."),
-      ("heldByRunLoop", "a run loop", "Invalidate what the run loop holds when the owner is done."),
-      ("heldByThread", "a word on a thread's stack", "If the word is out of use, these objects are a retain cycle."),
-    ].map { id, holder, help in
-      rule(
-        id, .warning, "Object held only by \(holder)",
-        "The object is reachable only through \(holder)\(id == "heldByThread" ? "" : ", which it holds itself").", help)
+    + SuspectWords.all.map { words in
+      let title = words.title.prefix(1).uppercased() + words.title.dropFirst()
+      return rule(words.kind.rawValue, .warning, title, words.description, words.help)
     }
 
   private static func rule(

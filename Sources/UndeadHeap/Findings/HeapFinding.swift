@@ -63,52 +63,6 @@ package struct HeapFinding: Codable, Sendable, Equatable {
   package var advice: String
 }
 
-/// A finding before its code has names.
-struct HeapFindingDraft {
-  var kind: HeapFinding.Kind
-  var title: String
-  var objects: Int
-  var bytes: UInt64
-  var usedBytes: UInt64?
-  /// One of the objects, the one to report.
-  var block: Int
-  /// Type that is shown; nil for that of the block.
-  var type: String?
-  var container: HeapLocations.Name?
-  /// Index of STACKS where the tasks wait.
-  var suspended = Snapshot.none
-  /// Function of the closure that keeps the objects; 0 if none does.
-  var closure: UInt64 = 0
-  var advice: String
-}
-
-/// How much there must be of something before it is reported.
-struct HeapFindingLimits {
-  /// Bytes that could be saved.
-  let bytes: UInt64
-  /// All blocks that are reached.
-  let total: UInt64
-
-  static let tasks = 100
-  static let equalStrings = 100
-  /// Strings of one content before they count as repeated.
-  static let repetitions = 10
-
-  init(_ heap: LoadedHeap) {
-    var total: UInt64 = 0
-    for block in 0..<heap.graph.count where heap.graph.shape(block).has(HeapFile.Shape.reached) {
-      total &+= heap.graph.size(block)
-    }
-    self.total = total
-    bytes = max(256 << 10, total / 100)
-  }
-
-  /// A container with a third of a small heap is nothing to look at, nor is one large buffer of a program.
-  func isDominating(_ retained: UInt64, blocks: Int) -> Bool {
-    retained > total / 3 && (retained >= 16 << 20 || (retained >= 4 << 20 && blocks >= 1000))
-  }
-}
-
 extension HeapFinding {
   /// What is worth a look in a heap, the most bytes first; the same for the same file.
   package static func findings(in heap: LoadedHeap, _ symbols: HeapSymbols) -> [HeapFinding] {
@@ -157,25 +111,5 @@ extension HeapFinding {
         closure: draft.closure == 0 ? nil : LeakReport.Backtrace(frames: symbols.table[draft.closure]?.suffix(1) ?? []),
         advice: known ?? draft.advice)
     }
-  }
-}
-
-/// Counts by place, with the block that matters most of each.
-struct PlaceTally<Key: Hashable> {
-  struct Entry {
-    var objects = 0
-    var bytes: UInt64 = 0
-    var block = 0
-    var most: UInt64 = 0
-  }
-
-  private(set) var entries: [Key: Entry] = [:]
-
-  mutating func add(_ key: Key, _ block: Int, bytes: UInt64) {
-    var entry = entries[key] ?? Entry()
-    entry.objects += 1
-    entry.bytes &+= bytes
-    if entry.objects == 1 || bytes > entry.most { (entry.block, entry.most) = (block, bytes) }
-    entries[key] = entry
   }
 }

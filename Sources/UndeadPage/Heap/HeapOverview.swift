@@ -116,39 +116,3 @@ struct HeapOverview {
     html.line()
   }
 }
-
-/// A figure at the top of a page.
-struct Tile {
-  var label: String
-  var value: String
-  var note = ""
-  var link: String?
-  var style = ""
-
-  func write(to html: inout HTML) {
-    func content(_ html: inout HTML) {
-      html.element("b", text: value)
-      html.element("span", text: label)
-      if !note.isEmpty { html.element("small", text: note) }
-    }
-    let name = style.isEmpty ? "tile" : "tile \(style)"
-    if let link {
-      html.element("a", ["class": name, "href": link], content)
-    } else {
-      html.element("div", ["class": name], content)
-    }
-  }
-}
-
-/// Shares as text, the same on every machine.
-enum Percent {
-  /// With one digit behind the point.
-  static func text(_ value: Double) -> String {
-    let tenths = Int((max(0, min(value, 1000)) * 10).rounded())
-    return "\(tenths / 10).\(tenths % 10)"
-  }
-
-  static func of(_ part: UInt64, _ whole: UInt64) -> String {
-    whole == 0 ? "" : text(Double(part) / Double(whole) * 100) + " %"
-  }
-}

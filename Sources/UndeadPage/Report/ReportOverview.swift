@@ -145,14 +145,3 @@ struct ReportOverview {
     html.number(value.map(String.init) ?? "-1", text: text)
   }
 }
-
-/// Words of pages.
-enum Words {
-  static func kind(_ finding: Finding) -> String {
-    switch (finding.kind, finding.cause) {
-    case (.leak, Leak.Kind.retainCycle.rawValue): "retain cycle"
-    case (.leak, let cause): cause
-    default: finding.kind.rawValue
-    }
-  }
-}

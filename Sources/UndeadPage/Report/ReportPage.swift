@@ -43,25 +43,3 @@ package enum ReportPage {
     return parts.joined(separator: " \u{B7} ")
   }
 }
-
-/// What came out, in a few words.
-struct Verdict {
-  enum Level: String { case bad, doubtful, good }
-
-  var level: Level
-  var text: String
-
-  init(_ report: LeakReport) {
-    let summary = report.summary
-    var parts: [String] = []
-    if summary.leaks > 0 { parts.append(Quantity.of(summary.leaks, "leak")) }
-    if summary.zombies > 0 { parts.append(Quantity.of(summary.zombies, "zombie")) }
-    if parts.isEmpty { parts.append(summary.complete ? "no leaks" : "no leaks found") }
-    if summary.suspects > 0 { parts.append(Quantity.of(summary.suspects, "suspect")) }
-    if !summary.complete { parts.append("check incomplete") }
-    text = parts.joined(separator: ", ")
-    level =
-      summary.leaks > 0 || summary.zombies > 0
-      ? .bad : summary.suspects > 0 || !summary.complete ? .doubtful : .good
-  }
-}

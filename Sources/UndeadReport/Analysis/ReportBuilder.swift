@@ -6,41 +6,6 @@ import UndeadSystem
   import Foundation
 #endif
 
-/// What a report is made of: the snapshot of a process, and names for its code addresses.
-package struct ReportInput: Sendable {
-  /// What was found in the process.
-  package var snapshot: LeakSnapshot
-  /// Names for the code addresses of the snapshot.
-  package var symbols: SymbolTable
-
-  /// Takes a snapshot, with the symbols that were saved with it.
-  package init(_ snapshot: LeakSnapshot) {
-    self.init(snapshot, symbols: snapshot.symbols)
-  }
-
-  /// Takes a snapshot and a table of symbols.
-  package init(_ snapshot: LeakSnapshot, symbols: SymbolTable) {
-    self.snapshot = snapshot
-    self.symbols = symbols
-  }
-}
-
-/// What a report shows and what it leaves out.
-public struct ReportOptions: Sendable {
-  /// Groups of fewer leaks are left out, and counted in the notes.
-  package var minCount = 1
-  /// What is expected and left out.
-  package var suppressions = Suppressions()
-  /// What was there already and is left out; nil for nothing.
-  package var baseline: Baseline?
-
-  /// Makes options; see the properties for the meaning of each part.
-  public init(minCount: Int = 1, suppressions: Suppressions = Suppressions()) {
-    self.minCount = minCount
-    self.suppressions = suppressions
-  }
-}
-
 /// What makes a run fail.
 package enum FailureCondition: String, Sendable, CaseIterable {
   case leaks, suspects, known, zombies, incomplete

@@ -145,17 +145,10 @@ final class SuspectBuilder {
 
   private func kind(_ number: UInt32, _ mechanism: Int?) -> Suspect.Kind {
     let item = mechanism.flatMap(paths.item).flatMap { paths.text($0.kind) }
-    switch number {
-    case 1 where item == nil || ["timer", "display link", "precise timer"].contains(item): return .timer
-    case 1: return .runLoop
-    case 2: return .dispatchSource
-    case 3: return .observer
-    case 4: return .task
-    case 6: return .taskOfDeadOwner
-    case 7: return .timerOfDeadOwner
-    case 9: return .observerOfDeadOwner
-    default: return Suspect.Kind(rawValue: "heldByUnknown")
-    }
+    let kind = SuspectWords.all.first { $0.number == number }?.kind ?? Suspect.Kind(rawValue: "heldByUnknown")
+    // What a run loop holds may be no timer.
+    guard kind == .timer, let item, !["timer", "display link", "precise timer"].contains(item) else { return kind }
+    return .runLoop
   }
 
   private func retainPath(_ record: Snapshot.SuspectRecord, to node: Int, mechanism: Int?) -> [PathStep] {

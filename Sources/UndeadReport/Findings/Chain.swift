@@ -1,3 +1,69 @@
+/// References one after the other: a cycle, or a path from a root to an object.
+package struct Chain: Sendable, Equatable {
+  /// What it is in the finding.
+  package enum Role: String, Sendable {
+    /// From a root, or from what nothing refers to, to the object.
+    case path
+    /// Back to where it begins.
+    case cycle
+    /// From the object back to what holds it.
+    case holdsBack
+    /// A cycle among what hangs off a leak.
+    case innerCycle
+  }
+
+  /// What it is in the finding.
+  package var role: Role
+  /// The text before it.
+  package var introduction: String?
+  /// What holds the first object; nil if nothing does.
+  package var root: Root?
+  /// The references in order; empty for an object that a root holds itself.
+  package var links: [Link] = []
+  /// Type of the first object; nil if only the root is shown, or what the root's text says.
+  package var start: String?
+  /// So many references are left out in the middle.
+  package var omitted = 0
+
+  /// A root as text.
+  package struct Root: Sendable, Equatable {
+    /// `global`, `stack`, `threadLocal`, `register`, `runLoop` or `task`.
+    package var kind: String
+    /// Its name, or what a run loop holds in which modes; empty if none is known.
+    package var text: String
+    /// How many of the references to the first object it owns, as far as that is known; empty if it is not.
+    package var owners = ""
+  }
+
+  /// A reference of a chain.
+  package struct Link: Sendable, Equatable {
+    /// Type of the object that holds the reference.
+    package var from: String
+    /// Field, `children[2]`; `+24` or `async frame` where no name of the source is known.
+    package var field: String
+    /// Declared type of the field.
+    package var fieldType: String?
+    /// True if the field holds a closure, even where its function is not known.
+    package var holdsClosure = false
+    /// Function of the closure.
+    package var closure: Frame?
+    /// What the closure captures: `self`, `a variable`; nil if it has no name.
+    package var captures: String?
+    /// Type of the object that it leads to.
+    package var to: String
+    /// True for the reference that is to blame.
+    package var isCulprit = false
+
+    /// The field as texts write it: with a dot before what is a name in the source.
+    package var fieldText: String {
+      field.contains(" ") || "+[".contains(field.prefix(1)) ? field : ".\(field)"
+    }
+  }
+
+  /// True if the last reference leads back to the first object.
+  package var isClosed: Bool { role == .cycle || role == .innerCycle }
+}
+
 extension Chain {
   /// References to the object at their end.
   ///

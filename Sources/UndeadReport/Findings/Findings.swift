@@ -28,10 +28,9 @@ package struct Findings: Sendable, Equatable {
       case Leak.Kind.abandoned.rawValue: "objects that outlive their scopes: \(culprit.title) holds them"
       case Suspect.Kind.thread.rawValue:
         "retain cycles through \(culprit.title), held only by a word on a thread's stack"
-      case Suspect.Kind.taskOfDeadOwner.rawValue: "tasks that go on for objects that are gone"
-      case Suspect.Kind.timerOfDeadOwner.rawValue: "timers that fire for objects that are gone"
-      case Suspect.Kind.observerOfDeadOwner.rawValue: "observers that are registered for objects that are gone"
-      default: "objects of \(culprit.type) held only by what they hold themselves in \(culprit.title)"
+      default:
+        SuspectWords.of(Suspect.Kind(rawValue: worst.cause))?.several
+          ?? "objects of \(culprit.type) held only by what they hold themselves in \(culprit.title)"
       }
     }
 

@@ -19,12 +19,10 @@ extension Finding {
   }
 
   private static func title(_ suspect: Suspect) -> String {
-    if suspect.kind == .taskOfDeadOwner {
-      return "task that goes on for an object that is gone"
-        + (suspect.suspended?.firstOwnFrame.map { ", in \($0.symbol)" } ?? "")
+    if let words = SuspectWords.of(suspect.kind), words.several != nil {
+      let frame = suspect.kind == .taskOfDeadOwner ? suspect.suspended?.firstOwnFrame : nil
+      return words.title + (frame.map { ", in \($0.symbol)" } ?? "")
     }
-    if suspect.kind == .timerOfDeadOwner { return "timer that fires for an object that is gone" }
-    if suspect.kind == .observerOfDeadOwner { return "observer that is registered for an object that is gone" }
     let subject =
       suspect.cycle.map { "retain cycle of " + cycleTypes($0) } ?? suspect.objects.first?.type ?? "object"
     let holder = suspect.retainPath.first?.item.map { "a \($0) that it holds itself" } ?? holder(suspect)
@@ -63,25 +61,14 @@ extension Finding {
   }
 
   private static func holder(_ suspect: Suspect) -> String {
-    switch suspect.kind {
-    case .timer: "a timer that it holds itself"
-    case .dispatchSource: "a \(dispatchObject(suspect)) that it holds itself"
-    case .observer: "an observer registration that it holds itself"
-    case .task: "a waiting task that it holds itself"
-    case .runLoop: "something in a run loop that it holds itself"
-    case .thread: "a word on a thread's stack"
-    default: "something that it holds itself"
-    }
+    let known = SuspectWords.of(suspect.kind)?.holder ?? "something"
+    if suspect.kind == .thread { return known }
+    return (suspect.kind == .dispatchSource ? "a \(dispatchObject(suspect))" : known) + " that it holds itself"
   }
 
   private static func holderType(_ suspect: Suspect) -> String {
     if let item = suspect.retainPath.first?.item { return "the \(item)" }
-    return switch suspect.kind {
-    case .timer, .timerOfDeadOwner: "the timer"
-    case .dispatchSource: "the \(dispatchObject(suspect))"
-    case .observer, .observerOfDeadOwner: "the registration"
-    case .task, .taskOfDeadOwner: "the task"
-    default: "what holds it"
-    }
+    if suspect.kind == .dispatchSource { return "the \(dispatchObject(suspect))" }
+    return SuspectWords.of(suspect.kind)?.mechanism ?? "what holds it"
   }
 }

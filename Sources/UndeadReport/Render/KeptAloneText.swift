@@ -17,7 +17,8 @@ enum KeptAloneText {
   private static func lines(_ group: KeptAlone, _ options: TextOptions) -> [TextLine] {
     let count = group.count == 1 ? "" : "\(group.count) \u{D7} "
     let type = TextStyle.type.apply(TypeName.elided(group.type))
-    var by = TextLine(group.item.map { "this \($0) alone" } ?? "\(thing(group.kind)) alone")
+    let thing = SuspectWords.of(group.kind)?.alone ?? "what fires or waits"
+    var by = TextLine(group.item.map { "this \($0) alone" } ?? "\(thing) alone")
     if let frame = group.suspended?.firstOwnFrame {
       by = "\(by), which waits in \(StackText.shortFunction(frame))\(StackText.place(frame, options))"
     }
@@ -26,15 +27,5 @@ enum KeptAloneText {
       lines.append("      allocated in \(StackText.shortFunction(frame))\(StackText.place(frame, options))")
     }
     return lines
-  }
-
-  private static func thing(_ kind: Suspect.Kind) -> String {
-    switch kind {
-    case .timer: "this timer"
-    case .dispatchSource: "this dispatch source or work item"
-    case .observer: "this registration with NotificationCenter"
-    case .task: "this task"
-    default: "what fires or waits"
-    }
   }
 }

@@ -99,18 +99,6 @@ public struct Suppressions: Sendable {
   }
 }
 
-/// A line of a suppression file that makes no sense.
-public struct SuppressionError: Error, Sendable, Equatable, CustomStringConvertible {
-  /// Name of the file, as given.
-  package var file: String
-  /// Line in the file, from 1.
-  package var line: Int
-  /// What is wrong with it, and what to write instead.
-  package var message: String
-
-  public var description: String { "\(file):\(line): \(message)" }
-}
-
 /// A pattern as LeakSanitizer takes it: found anywhere in the text, `*` for any characters, `^` and `$` for the ends.
 struct SuppressionPattern: Sendable {
   private let parts: [[UInt8]]

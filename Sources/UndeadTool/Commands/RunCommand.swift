@@ -70,7 +70,7 @@ struct RunCommand: Command {
     }
     guard sample == nil || !zombies.isOn || zombies.isSampled else {
       throw ValidationError(
-        "--sample and --zombies do not go together: zombies are told with the backtraces of all objects")
+        "--sample and --zombies do not go together: reports of zombies need the backtraces of all objects")
     }
   }
 

@@ -1,19 +1,5 @@
 import UndeadSystem
 
-/// How a program ended.
-enum Ending: Equatable {
-  case exited(Int32)
-  case signalled(Int32)
-
-  /// The status that a shell would show.
-  var status: Int32 {
-    switch self {
-    case .exited(let status): status
-    case .signalled(let signal): 128 + signal
-    }
-  }
-}
-
 /// Lives beside the program: survives the signals that are meant for it, hands on those that only the tool got.
 final class Supervisor {
   /// The signals that the tool takes on behalf of the program.

@@ -1,19 +1,5 @@
 import UndeadSystem
 
-/// How much of the memory that a process may have is in use.
-struct MemoryUse: Equatable {
-  /// What can not be taken back without ending somebody: files that are cached do not count.
-  var used: UInt64
-  var limit: UInt64
-  /// What the limit is of, for a person.
-  var place: String
-  /// Who passes the limit ends with all others in the cgroup (`memory.oom.group`).
-  var endsAll = false
-
-  var percent: Double { limit == 0 ? 0 : Double(used) / Double(limit) * 100 }
-  var room: UInt64 { limit > used ? limit - used : 0 }
-}
-
 /// Finds the limit that ends a process first: of its cgroups (version 2 or 1), else of the machine.
 struct MemoryGauge {
   /// A cgroup with a limit, or one that may get it.

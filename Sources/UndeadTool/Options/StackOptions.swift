@@ -23,7 +23,7 @@ struct StackOptions: ParsableArguments {
     }
     if zombies.isOn, !zombies.isSampled, stacks == .sampled {
       throw ValidationError(
-        "--stacks sampled and --zombies do not go together: zombies are told with the backtraces of all objects")
+        "--stacks sampled and --zombies do not go together: reports of zombies need the backtraces of all objects")
     }
   }
 

@@ -24,12 +24,12 @@ extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (
 
 static bool before_had_zombies;
 
-static void before_fork(void) {
+static void attached_before_fork(void) {
   before_had_zombies = undead_zombies_are_active();
   if (before_had_zombies) undead_zombies_before_fork();
 }
 
-static void after_fork_in_parent(void) {
+static void attached_after_fork_in_parent(void) {
   if (before_had_zombies) undead_zombies_after_fork_in_parent();
 }
 
@@ -70,7 +70,7 @@ static undead_mode mode_for(const undead_record_request *request) {
   return UNDEAD_RECORD_SAMPLED;
 }
 
-static int refuse(undead_record_request *request, const char *why) {
+static int refuse_request(undead_record_request *request, const char *why) {
   answer(request, why);
   return UNDEAD_RECORD_REFUSED;
 }
@@ -107,14 +107,15 @@ static bool start_zombies(const undead_record_request *request) {
   return started;
 }
 
-static int begin(undead_record_request *request) {
+static int begin_attached(undead_record_request *request) {
   static bool registered;
   bool records = !(request->flags & UNDEAD_RECORD_ZOMBIES_ONLY), were_in = undead_hooks_are_attached();
   const char *why = obstacle();
-  if (why) return refuse(request, why);
-  if (!registered) registered = __register_atfork(before_fork, after_fork_in_parent, after_fork_in_child, NULL) == 0;
+  if (why) return refuse_request(request, why);
+  if (!registered)
+    registered = __register_atfork(attached_before_fork, attached_after_fork_in_parent, after_fork_in_child, NULL) == 0;
   if (request->depth > 0 && request->depth <= UNDEAD_DEPTH_LIMIT) undead_backtrace_depth = request->depth;
-  if (request->zombie_rate && !attach_others()) return refuse(request, "functions that the sample needs were not found");
+  if (request->zombie_rate && !attach_others()) return refuse_request(request, "functions that the sample needs were not found");
   if (records) {
     undead_recording_since = undead_wall_time();
     undead_record_start(mode_for(request));
@@ -129,7 +130,7 @@ static int begin(undead_record_request *request) {
   }
   if (records) undead_record_stop(), undead_recording_since = 0;
   if (!were_in) undead_detach_hooks();
-  return refuse(request, why);
+  return refuse_request(request, why);
 }
 
 // Why not both what is asked for and what is on already, or NULL.
@@ -146,7 +147,7 @@ int undead_record_attached(undead_record_request *request) {
   undead_thread.ignored++;
   const char *on = what_is_on(request);
   if (on) answer(request, on);
-  else result = begin(request);
+  else result = begin_attached(request);
   undead_thread.ignored--;
   errno = saved_errno;
   return result;

@@ -26,7 +26,7 @@ static undead_replica_request *request;
 static undead_replica_end end;
 static undead_given_world world;
 
-static undead_replica_end fail(undead_replica_end why, const char *what, const char *detail) {
+static undead_replica_end fail_replica(undead_replica_end why, const char *what, const char *detail) {
   undead_text text = undead_text_in(request->message, sizeof(request->message));
   undead_text_add(&text, what);
   if (detail) undead_text_add(&text, detail);
@@ -64,7 +64,7 @@ static void write_snapshot(undead_check *check, const undead_scan_result *result
   undead_record_tell_in_copy();
   undead_snapshot_serialize(&output, check, result);
   undead_vector_free(&output.bytes);
-  if (output.error) fail(UNDEAD_REPLICA_FAILED, "the snapshot cannot be written: ", undead_error_text(output.error));
+  if (output.error) fail_replica(UNDEAD_REPLICA_FAILED, "the snapshot cannot be written: ", undead_error_text(output.error));
   else end = UNDEAD_REPLICA_DONE;
 }
 
@@ -72,37 +72,37 @@ static void scan(undead_check *check) {
   undead_state_set_step("scanning");
   undead_scan_result *result = undead_scan(&check->options);
   if (!result) {
-    fail(UNDEAD_REPLICA_FAILED, "there is no memory for the scan", NULL);
+    fail_replica(UNDEAD_REPLICA_FAILED, "there is no memory for the scan", NULL);
     return;
   }
   result->pause_nanoseconds = request->paused;
   if (!result->error && check->options.census) undead_census_learn(check);
-  if (result->error) fail(UNDEAD_REPLICA_FAILED, result->message, NULL);
+  if (result->error) fail_replica(UNDEAD_REPLICA_FAILED, result->message, NULL);
   else write_snapshot(check, result);
   undead_scan_free(result);
 }
 
-static void look(void *context) {
+static void look_at_replica(void *context) {
   undead_check *check = context;
   undead_state_set_step("finding the Swift runtime");
   if (!undead_maps_refresh()) {
-    fail(UNDEAD_REPLICA_FAILED, "the map of the program's memory is empty", NULL);
+    fail_replica(UNDEAD_REPLICA_FAILED, "the map of the program's memory is empty", NULL);
     return;
   }
   undead_modules_refresh();
   if (!undead_runtime_find()) {
-    fail(UNDEAD_REPLICA_NOT_SWIFT, "the program does not use the Swift runtime", NULL);
+    fail_replica(UNDEAD_REPLICA_NOT_SWIFT, "the program does not use the Swift runtime", NULL);
     return;
   }
   undead_state_set_step("reading the allocator's tables");
   end = undead_replica_find_blocks(request);
   if (end != UNDEAD_REPLICA_DONE) return;
   if (!undead_replica_find_words(request, &world)) {
-    fail(UNDEAD_REPLICA_FAILED, "there is no memory for the words that are held", NULL);
+    fail_replica(UNDEAD_REPLICA_FAILED, "there is no memory for the words that are held", NULL);
     return;
   }
   if (request->flags & UNDEAD_REPLICA_CENSUS && !undead_census_begin(check)) {
-    fail(UNDEAD_REPLICA_FAILED, "there is no memory for the count", NULL);
+    fail_replica(UNDEAD_REPLICA_FAILED, "there is no memory for the count", NULL);
     return;
   }
   if (request->flags & UNDEAD_REPLICA_HEAP) {
@@ -113,7 +113,7 @@ static void look(void *context) {
   if (check->options.graph) undead_graph_close(check->options.graph);
 }
 
-static undead_replica_end run(void) {
+static undead_replica_end run_replica_check(void) {
   static undead_check check;
   check.options.suspects = true;
   check.options.only_dead_owners = !(request->flags & UNDEAD_REPLICA_SUSPECTS);
@@ -121,19 +121,19 @@ static undead_replica_end run(void) {
   check.with_heap = request->flags & UNDEAD_REPLICA_HEAP;
   check.file = keep_file(request->file);
   undead_text_copy(check.trigger, sizeof(check.trigger), request->flags & UNDEAD_REPLICA_CORE ? "core" : "attach");
-  if (check.file < 0) return fail(UNDEAD_REPLICA_FAILED, "the file for the snapshot is not open", NULL);
+  if (check.file < 0) return fail_replica(UNDEAD_REPLICA_FAILED, "the file for the snapshot is not open", NULL);
   undead_maps_give((const char *)request->maps, request->maps_bytes, (const char *)request->smaps, request->smaps_bytes);
   undead_files_give((const char *)request->files);
   undead_own_memory((const void *)request->stack_low, request->stack_high - request->stack_low);
-  if (!give_threads()) return fail(UNDEAD_REPLICA_FAILED, "there is no memory for the threads", NULL);
+  if (!give_threads()) return fail_replica(UNDEAD_REPLICA_FAILED, "there is no memory for the threads", NULL);
   end = UNDEAD_REPLICA_FAILED;
-  int crash = undead_guarded(look, &check);
+  int crash = undead_guarded(look_at_replica, &check);
   if (!crash) return end;
   char number[16];
   undead_text text = undead_text_in(number, sizeof(number));
   undead_text_number(&text, crash);
   undead_text_add(&text, " while ");
-  fail(UNDEAD_REPLICA_FAILED, "the search for leaks crashed with signal ", number);
+  fail_replica(UNDEAD_REPLICA_FAILED, "the search for leaks crashed with signal ", number);
   text = (undead_text){request->message, sizeof(request->message), strlen(request->message)};
   undead_text_add(&text, undead_state_get()->step);
   return end;
@@ -149,6 +149,6 @@ int undead_replica_main(undead_replica_request *asked) {
   undead_replica_set_now(asked);
   request->message[0] = 0;
   // The program's own recorder may be the one that looks now.
-  if (!undead_record_in_copy()) return fail(UNDEAD_REPLICA_ALLOCATOR_BUSY, "a thread was recording a backtrace", NULL);
-  return run();
+  if (!undead_record_in_copy()) return fail_replica(UNDEAD_REPLICA_ALLOCATOR_BUSY, "a thread was recording a backtrace", NULL);
+  return run_replica_check();
 }

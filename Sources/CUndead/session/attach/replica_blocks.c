@@ -173,7 +173,7 @@ undead_replica_end undead_replica_find_blocks(undead_replica_request *request) {
   if (other) {
     bool is_ours = strstr(other, "/libUndeadPreload.") != NULL;
     tell(request, is_ours ? "the program ran under undead, whose records hold all blocks; look at it while it runs, or take a core without: "
-                          : "the program has another allocator than glibc's, whose blocks cannot be told: ", other);
+                          : "the program has another allocator than glibc's, whose blocks cannot be found: ", other);
     return UNDEAD_REPLICA_ALLOCATOR_UNKNOWN;
   }
   if (!dl_iterate_phdr(visit_image, NULL) || !list_threads(request)) {

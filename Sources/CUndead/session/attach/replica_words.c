@@ -19,14 +19,14 @@ typedef struct {
   uint64_t count, most;
 } words;
 
-static void add(words *words, uint64_t word) {
+static void add_replica_word(words *words, uint64_t word) {
   if (words->count < words->most) words->list[words->count++] = word;
 }
 
 // malloc's functions know a block by its header, which lies in front of it.
 static void add_if_header(words *words, uintptr_t word) {
   const uint32_t *slot = word % 16 ? NULL : undead_registry_slot(word + HEADER_BYTES);
-  if (slot && *slot) add(words, word + HEADER_BYTES);
+  if (slot && *slot) add_replica_word(words, word + HEADER_BYTES);
 }
 
 static void add_headers(words *words, const undead_replica_thread *thread) {
@@ -43,7 +43,7 @@ static void add_storage(words *words) {
   uintptr_t vector = undead_thread_vector((uintptr_t)__builtin_thread_pointer());
   if (undead_is_readable(vector - 16, 16)) return;
   uint64_t modules = word_at(vector - 16);
-  for (uint64_t i = 0; i <= modules && i < MOST_MODULES; i++) add(words, word_at(vector + i * 16));
+  for (uint64_t i = 0; i <= modules && i < MOST_MODULES; i++) add_replica_word(words, word_at(vector + i * 16));
 }
 
 // Memory that copies of a process do not get (MADV_DONTFORK), get empty (MADV_WIPEONFORK), or go on sharing.
@@ -68,7 +68,7 @@ bool undead_replica_find_words(const undead_replica_request *request, undead_giv
   words all = {.most = request->held_count + MOST_MODULES + request->thread_count * of_thread};
   all.list = undead_map(all.most * sizeof *all.list);
   if (!all.list) return false;
-  for (uint64_t i = 0; i < request->held_count; i++) add(&all, ((const uint64_t *)request->held)[i]);
+  for (uint64_t i = 0; i < request->held_count; i++) add_replica_word(&all, ((const uint64_t *)request->held)[i]);
   const undead_replica_thread *threads = (const undead_replica_thread *)request->threads;
   for (uint32_t i = 0; i < request->thread_count; i++) add_headers(&all, &threads[i]);
   add_storage(&all);

@@ -1,3 +1,5 @@
+// A file that is written in order, through a buffer, or memory alone. Parts can be patched and skipped; the first error stays,
+// and nothing is written behind it.
 #include "session/buffers/buffers.h"
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #include "session/buffers/buffers.h"
 #include <string.h>
 
-static uint32_t append(undead_string_table *table, const char *string, size_t length) {
+static uint32_t append_string(undead_string_table *table, const char *string, size_t length) {
   size_t offset = table->bytes.size;
   if (offset + length < UINT32_MAX && undead_vector_append(&table->bytes, string, length + 1)) return (uint32_t)offset;
   table->failed = true;
@@ -13,7 +13,7 @@ static uint32_t add_hashed(undead_string_table *table, const char *string) {
   uint64_t first = undead_hash(string, length, 1), second = undead_hash(string, length, 2);
   uint32_t known = undead_index_find(&table->offsets, first, second);
   if (known != UNDEAD_NO_INDEX) return known;
-  uint32_t offset = append(table, string, length);
+  uint32_t offset = append_string(table, string, length);
   if (offset && !undead_index_add(&table->offsets, first, second, offset)) table->failed = true;
   return table->failed ? 0 : offset;
 }

@@ -1,3 +1,5 @@
+// Whether a new block may be a leak that an assertion reports, before any scan: by its first word, and by the frames that
+// allocated it. What test libraries make for themselves is none. What was found out of a backtrace or library is kept.
 #include "session/check/check.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"

@@ -47,7 +47,7 @@ bool undead_left_is_of_program(uintptr_t frame) {
   return module && !module->toolchain;
 }
 
-static bool note_task(uintptr_t block, uintptr_t first, undead_left_work *work) {
+static bool note_left_task(uintptr_t block, uintptr_t first, undead_left_work *work) {
   uint32_t status;
   if (!is_task(first) || !read_words(block + ABI_TASK_STATUS, &status, sizeof status)) return false;
   undead_node node = {.address = block, .kind = UNDEAD_KIND_TASK, .state = UNDEAD_STATE_LIVE};
@@ -109,7 +109,7 @@ static bool visit(void *context, uintptr_t block, uint32_t *word) {
   if (!scope || !read_words(block, &first, sizeof first)) return true;
   undead_left_work *work = &search->list[search->count];
   *work = (undead_left_work){.scope = scope};
-  if (note_task(block, first, work) || note_source(search, block, first, backtrace, work) || note_block(search, first, work))
+  if (note_left_task(block, first, work) || note_source(search, block, first, backtrace, work) || note_block(search, first, work))
     search->count++;
   return search->count < search->max;
 }

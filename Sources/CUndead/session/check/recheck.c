@@ -14,7 +14,7 @@
 
 static int64_t interval;   // milliseconds
 
-static void check_once(undead_check *check) {
+static void recheck_once(undead_check *check) {
   const undead_settings *settings = undead_settings_get();
   undead_text_copy(check->trigger, sizeof check->trigger, "recheck");
   check->options.mode = settings->scan_mode_fixed ? settings->scan_mode : UNDEAD_SCAN_FORK;
@@ -30,7 +30,7 @@ static void check_again_and_again(void *unused) {
   struct timespec pause = {interval / 1000, interval % 1000 * 1000000};
   while (clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL) == 0 && undead_session_in_charge() && !undead_exit_under_way()) {
     undead_check *check = undead_check_try_claim();
-    if (check) check_once(check);
+    if (check) recheck_once(check);
   }
   undead_thread.ignored--;
 }

@@ -216,7 +216,7 @@ static uint32_t fill_claims(void *context, undead_claim *claims, uint32_t room) 
   return count;
 }
 
-static void remember(const undead_scan_result *result) {
+static void remember_claims(const undead_scan_result *result) {
   uint32_t claims;
   undead_claims_list(&claims);
   undead_claims_next_check();
@@ -237,7 +237,7 @@ void undead_refute_compare(undead_check *check, undead_scan_result *result) {
   undead_claim *list = undead_claims_list(&claims);
   if (!result->error)
     for (uint32_t i = 0; i < claims; i++) compare_claim(&list[i], result);
-  if (!result->error && goes_on) remember(result);
+  if (!result->error && goes_on) remember_claims(result);
   if (!targets) return;
   if (result->watched_count > asked_before) result->watched_count = asked_before;
   undead_unmap(targets, target_bytes);

@@ -40,7 +40,7 @@ static void read_stack(const undead_stopped_thread *thread, undead_named_blocks 
   named->whole = named->count <= UNDEAD_NAMED_BLOCKS;
 }
 
-static int look(void *context) {
+static int look_at_thread(void *context) {
   job *job = context;
   undead_stop_result result = undead_ptrace_stop_one(&job->world, job->tid);
   const undead_stopped_thread *thread = undead_world_find(&job->world, job->tid);
@@ -56,7 +56,7 @@ static int look(void *context) {
 
 static uint32_t capture(job *job, uintptr_t *frames, uint32_t max) {
   if (!undead_world_open(&job->world, UNDEAD_STOP_PTRACE)) return 0;
-  undead_helper_report report = undead_helper_run(look, job, SECONDS);
+  undead_helper_report report = undead_helper_run(look_at_thread, job, SECONDS);
   undead_world_close(&job->world);
   if (report.end != UNDEAD_HELPER_DONE) return 0;
   uint32_t count = job->count < max ? job->count : max;

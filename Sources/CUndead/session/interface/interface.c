@@ -9,12 +9,11 @@
 #include "session/state/settings.h"
 #include "session/buffers/buffers.h"
 #include <errno.h>
-#include <string.h>
 
 const char *undead_version(void) { return UNDEAD_VERSION; }
 
 // Runs a claimed check to its end; false with the reason in the check. `frame` is that of the public function.
-static bool run(undead_check *check, const void *frame) {
+static bool run_claimed(undead_check *check, const void *frame) {
   undead_scan_called_from(&check->options, frame);
   const undead_settings *settings = undead_settings_get();
   undead_text_copy(check->trigger, sizeof(check->trigger), "api");
@@ -46,7 +45,7 @@ static bool write_to(const char *path, bool with_heap, const void *frame, char *
   if (check) {
     check->with_heap = with_heap;
     int error = undead_file_destination(path, check->path, sizeof(check->path));
-    if (error == 0) succeeded = run(check, frame);
+    if (error == 0) succeeded = run_claimed(check, frame);
     else explain_path(check, path, error);
     if (!succeeded && message) undead_text_copy(message, message_size, check->message);
     undead_check_release(check);
@@ -78,7 +77,7 @@ bool undead_snapshot_copy(void **bytes, size_t *size, char *message, size_t mess
   bool succeeded = false;
   if (check) {
     check->to_memory = true;
-    succeeded = run(check, __builtin_frame_address(0));
+    succeeded = run_claimed(check, __builtin_frame_address(0));
     if (succeeded) {
       *bytes = check->bytes;
       *size = check->size;

@@ -1,3 +1,6 @@
+// The check at the end of a program: by a return from main, exit(), or a signal. The first thread that ends the program makes it,
+// all others wait; `undead_exit_stage` says how far it is. A program never hangs here: where a check could wait for a lock that
+// the ending thread holds, there is none, and the session notes why.
 #include "session/life/life.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"

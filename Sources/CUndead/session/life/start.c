@@ -1,3 +1,6 @@
+// Begins and ends the instrument in a process: before main, in the child of a fork, when an assertion starts a session, and when
+// this copy stands aside for another one. Whether a session is under way is in `undead_session`; handlers of fork keep recorder
+// and zombies consistent.
 #include "undead.h"
 #include "platform/images/c_library.h"
 #include "platform/system/clock.h"

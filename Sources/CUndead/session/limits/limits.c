@@ -127,7 +127,7 @@ int undead_limits_change(int resource, const struct rlimit *limit, struct rlimit
   return result;
 }
 
-static void begin(int resource) {
+static void begin_limit(int resource) {
   program_limit now = {.known = true}, *known = limit_of(resource);
   if (ask_kernel(resource, NULL, &now.set) != 0 || now.set.rlim_cur == RLIM_INFINITY) return;
   now.wanted = now.set;
@@ -138,8 +138,8 @@ static void begin(int resource) {
 }
 
 void undead_limits_begin(void) {
-  begin(RLIMIT_AS);
-  begin(RLIMIT_DATA);
+  begin_limit(RLIMIT_AS);
+  begin_limit(RLIMIT_DATA);
 }
 
 static rlim_t least(rlim_t a, rlim_t b) { return a < b ? a : b; }

@@ -1,7 +1,10 @@
+// How test programs get the library that the programs of the toolchain do without (limits.h): its variables are taken out of the
+// environment, and put back when a test program, or the next program of the toolchain, is started.
 #include "session/limits/limits.h"
 #include "platform/memory/own_data.h"
 #include "record/reach.h"
 #include "session/buffers/buffers.h"
+#include "platform/system/text.h"
 #include <assert.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -21,10 +24,6 @@ static struct {
   char others[4096];        // the user's own preloaded libraries, which the program keeps
 } relay;
 
-static bool begins_with(const char *text, const char *start) {
-  return strncmp(text, start, strlen(start)) == 0;
-}
-
 // Programs of the toolchain lie beside its compiler.
 static bool is_beside_compiler(const char *program) {
   static const char compiler[] = "/swift-frontend";
@@ -37,7 +36,7 @@ static bool is_beside_compiler(const char *program) {
 }
 
 static bool is_own_entry(const char *entry) {
-  return begins_with(entry, PRELOAD) || begins_with(entry, SESSION) || begins_with(entry, ONLY);
+  return undead_starts_with(entry, PRELOAD) || undead_starts_with(entry, SESSION) || undead_starts_with(entry, ONLY);
 }
 
 // The tool puts our library last; what stands before it is the user's.
@@ -52,7 +51,7 @@ static void split_preload(const char *entry) {
 static void hide_variables(void) {
   char **kept = environ;
   for (char **entry = environ; *entry; entry++) {
-    if (begins_with(*entry, PRELOAD)) split_preload(*entry);
+    if (undead_starts_with(*entry, PRELOAD)) split_preload(*entry);
     if (!is_own_entry(*entry)) *kept++ = *entry;
   }
   if (relay.others[0]) *kept++ = relay.others;

@@ -13,7 +13,6 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stdarg.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -39,7 +38,7 @@ static bool is_filter(const struct sock_fprog *filter) {
 
 // Before a filter is in force, since nothing may be possible then. True if that concerns this process: in a vfork child the memory
 // is the parent's, which the filter does not concern.
-static bool stand_aside(word mode, word filter) {
+static bool stand_aside_for_filter(word mode, word filter) {
   if (undead_session_has_left() || undead_process_now() == UNDEAD_PROCESS_BORROWED) return false;
   if (mode != SECCOMP_MODE_STRICT && !is_filter((const struct sock_fprog *)filter)) return false;
   undead_session_leave("the program put itself into a sandbox (seccomp), which may not allow the system calls of a check");
@@ -48,7 +47,7 @@ static bool stand_aside(word mode, word filter) {
 
 static int set_seccomp(word mode, word filter) {
   __typeof__(prctl) *next = UNDEAD_NEXT(prctl);
-  bool concerns_us = stand_aside(mode, filter);
+  bool concerns_us = stand_aside_for_filter(mode, filter);
   int result = next(PR_SET_SECCOMP, mode, filter, 0ul, 0ul);
   if (concerns_us && result != 0) undead_session_return();
   return result;
@@ -64,7 +63,8 @@ static long call_kernel(long number, word a, word b, word c, word d, word e, wor
 }
 
 static long set_filter(long number, word operation, word flags, word filter) {
-  bool concerns_us = stand_aside(operation == SECCOMP_SET_MODE_STRICT ? SECCOMP_MODE_STRICT : SECCOMP_MODE_FILTER, filter);
+  word mode = operation == SECCOMP_SET_MODE_STRICT ? SECCOMP_MODE_STRICT : SECCOMP_MODE_FILTER;
+  bool concerns_us = stand_aside_for_filter(mode, filter);
   long result = call_kernel(number, operation, flags, filter, 0, 0, 0);
   // With a listener it returns a descriptor; where threads could not be reached, the first of them.
   bool counts = (flags & SECCOMP_FILTER_FLAG_TSYNC) && !(flags & SECCOMP_FILTER_FLAG_NEW_LISTENER);

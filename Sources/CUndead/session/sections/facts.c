@@ -30,22 +30,22 @@ bool undead_facts_are_last(void) { return undead_exit_under_way(); }
 
 bool undead_facts_have_sources(void) { return __atomic_load_n(&source_count, __ATOMIC_ACQUIRE) > 0; }
 
-static void append(undead_facts *facts, undead_vector *vector, const void *entry, size_t size) {
+static void append_fact(undead_facts *facts, undead_vector *vector, const void *entry, size_t size) {
   if (!undead_vector_append(vector, entry, size)) facts->failed = true;
 }
 
 static uint32_t add_text(undead_facts *facts, const char *text) {
-  if (facts->texts.size == 0) append(facts, &facts->texts, "", 1);
+  if (facts->texts.size == 0) append_fact(facts, &facts->texts, "", 1);
   if (!text || !*text || facts->failed) return 0;
   size_t bytes = strlen(text) + 1, offset = facts->texts.size;
   if (bytes > TEXT_LIMIT - offset) facts->failed = true;
-  else append(facts, &facts->texts, text, bytes);
+  else append_fact(facts, &facts->texts, text, bytes);
   return facts->failed ? 0 : (uint32_t)offset;
 }
 
 static uint32_t add_frames(undead_facts *facts, const uintptr_t *frames, uint32_t count) {
   uint32_t first = (uint32_t)(facts->frames.size / sizeof(uintptr_t));
-  if (count) append(facts, &facts->frames, frames, count * sizeof(uintptr_t));
+  if (count) append_fact(facts, &facts->frames, frames, count * sizeof(uintptr_t));
   return first;
 }
 
@@ -72,16 +72,16 @@ void undead_facts_add_watched(undead_facts *facts, const undead_watched_object *
       .first_frame = add_frames(facts, watched->frames, count),
       .frame_count = count,
   };
-  append(facts, &facts->watched, &fact, sizeof(fact));
-  if (!facts->failed) append(facts, &facts->targets, &target, sizeof(target));
+  append_fact(facts, &facts->watched, &fact, sizeof(fact));
+  if (!facts->failed) append_fact(facts, &facts->targets, &target, sizeof(target));
 }
 
 void undead_facts_add_candidate(undead_facts *facts, const void *object, uintptr_t isa, const char *scope) {
   if (!has_room(facts, &facts->watched, sizeof(undead_watched_fact), WATCHED_LIMIT)) return;
   undead_watched_target target = {(uintptr_t)object, isa, 0};
   undead_watched_fact fact = {.scope = add_text(facts, scope)};
-  append(facts, &facts->watched, &fact, sizeof(fact));
-  if (!facts->failed) append(facts, &facts->targets, &target, sizeof(target));
+  append_fact(facts, &facts->watched, &fact, sizeof(fact));
+  if (!facts->failed) append_fact(facts, &facts->targets, &target, sizeof(target));
 }
 
 void undead_facts_add_run_loop_item(undead_facts *facts, const undead_run_loop_item *item) {
@@ -93,8 +93,8 @@ void undead_facts_add_run_loop_item(undead_facts *facts, const undead_run_loop_i
       .kind = add_text(facts, item->kind),
       .name = add_text(facts, item->name),
   };
-  append(facts, &facts->run_loop_items, &fact, sizeof(fact));
-  if (!facts->failed) append(facts, &facts->items, &target, sizeof(target));
+  append_fact(facts, &facts->run_loop_items, &fact, sizeof(fact));
+  if (!facts->failed) append_fact(facts, &facts->items, &target, sizeof(target));
 }
 
 static void add_trace(undead_facts *facts, uint32_t diagnostic, const undead_trace *trace) {
@@ -105,7 +105,7 @@ static void add_trace(undead_facts *facts, uint32_t diagnostic, const undead_tra
       .first_frame = add_frames(facts, trace->frames, count),
       .frame_count = count,
   };
-  append(facts, &facts->traces, &fact, sizeof(fact));
+  append_fact(facts, &facts->traces, &fact, sizeof(fact));
 }
 
 void undead_facts_add_diagnostic(undead_facts *facts, const undead_diagnostic *diagnostic) {
@@ -119,7 +119,7 @@ void undead_facts_add_diagnostic(undead_facts *facts, const undead_diagnostic *d
       .frame_count = count,
   };
   uint32_t index = (uint32_t)(facts->diagnostics.size / sizeof(fact));
-  append(facts, &facts->diagnostics, &fact, sizeof(fact));
+  append_fact(facts, &facts->diagnostics, &fact, sizeof(fact));
   for (uint32_t i = 0; i < diagnostic->trace_count && i < TRACE_LIMIT; i++)
     add_trace(facts, index, &diagnostic->traces[i]);
 }
@@ -128,7 +128,7 @@ void undead_facts_set_run_loops(undead_facts *facts, const char *json) { facts->
 
 void undead_facts_add_note(undead_facts *facts, const char *note) {
   uint32_t text = add_text(facts, note);
-  append(facts, &facts->notes, &text, sizeof(text));
+  append_fact(facts, &facts->notes, &text, sizeof(text));
 }
 
 void undead_facts_collect(undead_facts *facts) {

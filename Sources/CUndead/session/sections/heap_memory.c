@@ -10,6 +10,7 @@
 #include "session/buffers/buffers.h"
 #include "unwind/walk_x86_64.h"
 #include "world/given.h"
+#include "platform/system/text.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -45,7 +46,7 @@ typedef struct {
 static bool is_of_instrument(const char *path) {
   const char *slash = strrchr(path, '/'), *directory = undead_settings_get()->directory;
   if (!slash) return false;
-  if (strncmp(slash + 1, "libUndeadPreload.", 17) == 0) return true;
+  if (undead_starts_with(slash + 1, "libUndeadPreload.")) return true;
   size_t length = strlen(directory);
   // Below the folder: another one may begin with its name.
   return length && strncmp(path, directory, length) == 0 && path[length] == '/';
@@ -54,7 +55,7 @@ static bool is_of_instrument(const char *path) {
 static void name_mapping(memory_map *map, mapping *entry, const char *path) {
   entry->malloc = strcmp(path, "[heap]") == 0;
   entry->stack = strcmp(path, "[stack]") == 0;
-  entry->other = path[0] == '[' && !entry->malloc && !entry->stack && strncmp(path, "[anon", 5) != 0;
+  entry->other = path[0] == '[' && !entry->malloc && !entry->stack && !undead_starts_with(path, "[anon");
   entry->file = path[0] == '/';
   entry->instrument = is_of_instrument(path);
   if (entry->file) entry->name = undead_string_add(&map->writer->tables.strings, path);
@@ -76,7 +77,7 @@ static bool begin_mapping(memory_map *map, char *line) {
 static void read_line(memory_map *map, char *line) {
   bool is_field = line[0] >= 'A' && line[0] <= 'Z';
   if (!is_field) begin_mapping(map, line);
-  else if (map->count && strncmp(line, "Rss:", 4) == 0)
+  else if (map->count && undead_starts_with(line, "Rss:"))
     map->mappings[map->count - 1].resident = undead_read_number(line + 4, 10, NULL) * 1024;
 }
 

@@ -1,3 +1,6 @@
+// The sections of a heap file that have entries of one size: types, sites, places, roots, tasks, queues, generations. The graph
+// itself is written by scan/graph while it is walked. Names are made here, once for each number, when the graph is complete.
+// Called by the snapshot's writer; the layout is in Documentation/heap-format.md.
 #include "session/sections/snapshot_sections.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
@@ -115,14 +118,14 @@ static bool prepare_names(heap_names *names) {
   return true;
 }
 
-static bool has_failed(const heap_names *names) {
+static bool names_have_failed(const heap_names *names) {
   return names->writer->output->error || undead_tables_failed(&names->writer->tables);
 }
 
 // Memory that begins with an address in an image is only a type if it is known.
 static void name_types(heap_names *names) {
   char text[NAME_BYTES];
-  for (uint32_t i = 0; i < names->graph->type_count && !has_failed(names); i++) {
+  for (uint32_t i = 0; i < names->graph->type_count && !names_have_failed(names); i++) {
     names->types[i] = UNDEAD_NO_INDEX;
     if (names->graph->types[i].kind == UNDEAD_KIND_OTHER) {
       undead_name_node(&names->named, i, text, sizeof text);
@@ -167,7 +170,7 @@ static void write_tasks(heap_names *names) {
   undead_section *section = undead_section_begin(names->writer, UNDEAD_SECTION_HEAP_TASKS, sizeof(task_entry));
   uint32_t last = UINT32_MAX, stack = UNDEAD_NO_INDEX;
   bool loops = false;
-  for (uint32_t i = 0; i < graph->task_count && !has_failed(names); i++) {
+  for (uint32_t i = 0; i < graph->task_count && !names_have_failed(names); i++) {
     const undead_graph_task *task = &graph->tasks[i];
     if (task->type == UINT32_MAX && !(task->flags & UNDEAD_TASK_TIMER)) continue;
     if (task->type != last && task->type != UINT32_MAX) {
@@ -201,7 +204,7 @@ static void write_inner_words(const heap_names *names) {
 static void write_queues(heap_names *names) {
   const undead_graph *graph = names->graph;
   undead_section *section = undead_section_begin(names->writer, UNDEAD_SECTION_HEAP_QUEUES, sizeof(queue_entry));
-  for (uint32_t i = 0; i < graph->queue_count && !has_failed(names); i++) {
+  for (uint32_t i = 0; i < graph->queue_count && !names_have_failed(names); i++) {
     uint32_t label = undead_string_add(&names->writer->tables.strings, graph->task_names + graph->queues[i].label);
     undead_section_add(names->writer, section, &(queue_entry){graph->queues[i].block, label});
   }
@@ -209,7 +212,7 @@ static void write_queues(heap_names *names) {
 
 static void write_sites(heap_names *names) {
   undead_section *section = undead_section_begin(names->writer, UNDEAD_SECTION_HEAP_SITES, sizeof(site_entry));
-  for (uint32_t i = 0; i < names->graph->site_count && !has_failed(names); i++) {
+  for (uint32_t i = 0; i < names->graph->site_count && !names_have_failed(names); i++) {
     uint32_t backtrace = names->graph->sites[i];
     site_entry entry = {.stack = undead_table_backtrace(&names->writer->tables, backtrace),
                         .generation = undead_generation_of_backtrace(backtrace),
@@ -252,7 +255,7 @@ static void write_places(heap_names *names) {
   undead_tables *tables = &names->writer->tables;
   undead_section *section = undead_section_begin(names->writer, UNDEAD_SECTION_HEAP_PLACES, sizeof(place_entry));
   static undead_edge_name name;
-  for (uint32_t i = 0; i < names->graph->place_count && !has_failed(names); i++) {
+  for (uint32_t i = 0; i < names->graph->place_count && !names_have_failed(names); i++) {
     const undead_graph_place *place = &names->graph->places[i];
     memset(&name, 0, sizeof(name));
     bool implied = place->flags & UNDEAD_PLACE_IMPLIED;
@@ -305,7 +308,7 @@ static uint32_t offset_in_variable(const undead_graph_root *root) {
 
 static void write_roots(heap_names *names) {
   undead_section *section = undead_section_begin(names->writer, UNDEAD_SECTION_HEAP_ROOTS, sizeof(root_entry));
-  for (uint32_t i = 0; i < names->graph->root_count && !has_failed(names); i++) {
+  for (uint32_t i = 0; i < names->graph->root_count && !names_have_failed(names); i++) {
     const undead_graph_root *root = &names->graph->roots[i];
     bool in_memory = root->kind == UNDEAD_ROOT_GLOBAL || root->kind == UNDEAD_ROOT_UNRECORDED;
     root_entry entry = {.kind = root->kind, .name = name_root(names, i), .address = in_memory ? root->address : 0,
@@ -317,7 +320,7 @@ static void write_roots(heap_names *names) {
 static void write_stack_words(heap_names *names) {
   const undead_graph *graph = names->graph;
   undead_section *section = undead_section_begin(names->writer, UNDEAD_SECTION_HEAP_STACK_WORDS, sizeof(stack_word_entry));
-  for (uint32_t i = 0; i < graph->stack_word_count && !has_failed(names); i++) {
+  for (uint32_t i = 0; i < graph->stack_word_count && !names_have_failed(names); i++) {
     const undead_graph_stack_word *word = &graph->stack_words[i];
     uint32_t stack = undead_table_stack(&names->writer->tables, graph->frames + word->first_frame, word->frame_count);
     undead_section_add(names->writer, section, &(stack_word_entry){word->edge, stack, 0});
@@ -352,7 +355,7 @@ static bool write_variable(void *context, const char *name, uintptr_t address, s
   uint32_t field = undead_string_add(&writer->names->writer->tables.strings, name);
   undead_section_add(writer->names->writer, writer->section,
                      &(holder_entry){.block = UNDEAD_NO_INDEX, .descriptor = (uint32_t)value, .field = field});
-  return !has_failed(writer->names);
+  return !names_have_failed(writer->names);
 }
 
 static void write_variables(heap_names *names, undead_section *section) {

@@ -10,13 +10,13 @@ enum { TYPE_OF_PROGRAM = 1, MODULE_OF_SYSTEM = 1 };
 // Second key words that keep stored backtraces and explaining frames apart in one map.
 enum { KEY_BACKTRACE = 1 };
 
-static uint32_t add(undead_tables *tables, undead_vector *vector, const void *entry, size_t size) {
+static uint32_t add_entry(undead_tables *tables, undead_vector *vector, const void *entry, size_t size) {
   uint32_t index = (uint32_t)(vector->size / size);
   if (!undead_vector_append(vector, entry, size)) tables->failed = true;
   return index;
 }
 
-static void remember(undead_tables *tables, undead_index_map *map, uint64_t first, uint64_t second, uint32_t index) {
+static void remember_index(undead_tables *tables, undead_index_map *map, uint64_t first, uint64_t second, uint32_t index) {
   if (!undead_index_add(map, first, second, index)) tables->failed = true;
 }
 
@@ -34,7 +34,7 @@ static uint32_t name_of(
   char text[NAME_BYTES];
   undead_name_node(result, index, text, sizeof(text));
   name = undead_string_add(&tables->strings, text);
-  if (shared) remember(tables, &tables->name_of_isa, node->isa, 0, name);
+  if (shared) remember_index(tables, &tables->name_of_isa, node->isa, 0, name);
   return name;
 }
 
@@ -51,8 +51,8 @@ uint32_t undead_table_type(undead_tables *tables, const undead_scan_result *resu
   uint64_t second = (uint64_t)entry.name << 8 | entry.kind;
   uint32_t known = undead_index_find(&tables->type_indices, entry.isa, second);
   if (known != UNDEAD_NO_INDEX) return known;
-  uint32_t added = add(tables, &tables->types, &entry, sizeof(entry));
-  remember(tables, &tables->type_indices, entry.isa, second, added);
+  uint32_t added = add_entry(tables, &tables->types, &entry, sizeof(entry));
+  remember_index(tables, &tables->type_indices, entry.isa, second, added);
   return added;
 }
 
@@ -71,15 +71,15 @@ void undead_table_module(undead_tables *tables, uintptr_t address) {
       .build_id = undead_string_add(&tables->strings, module->build_id),
       .flags = module->toolchain ? MODULE_OF_SYSTEM : 0,
   };
-  uint32_t added = add(tables, &tables->modules, &entry, sizeof(entry));
-  remember(tables, &tables->module_indices, module->low, module->high, added);
+  uint32_t added = add_entry(tables, &tables->modules, &entry, sizeof(entry));
+  remember_index(tables, &tables->module_indices, module->low, module->high, added);
 }
 
 static uint32_t add_stack(undead_tables *tables, const uintptr_t *frames, uint32_t count) {
   undead_stack_entry entry = {(uint32_t)(tables->frames.size / sizeof(uint64_t)), count};
   if (!undead_vector_append(&tables->frames, frames, count * sizeof(uintptr_t))) tables->failed = true;
   for (uint32_t i = 0; i < count; i++) undead_table_module(tables, frames[i] - 1);
-  return add(tables, &tables->stacks, &entry, sizeof(entry));
+  return add_entry(tables, &tables->stacks, &entry, sizeof(entry));
 }
 
 uint32_t undead_table_stack(undead_tables *tables, const uintptr_t *frames, uint32_t count) {
@@ -89,7 +89,7 @@ uint32_t undead_table_stack(undead_tables *tables, const uintptr_t *frames, uint
   uint32_t known = undead_index_find(&tables->stack_indices, first, second);
   if (known != UNDEAD_NO_INDEX) return known;
   uint32_t added = add_stack(tables, frames, count);
-  remember(tables, &tables->stack_indices, first, second, added);
+  remember_index(tables, &tables->stack_indices, first, second, added);
   return added;
 }
 
@@ -102,7 +102,7 @@ uint32_t undead_table_backtrace(undead_tables *tables, uint32_t backtrace) {
   if (count == 0) return UNDEAD_NO_INDEX;
   // Scopes and generations have backtraces of their own, of the same frames.
   uint32_t added = undead_table_stack(tables, frames, count);
-  remember(tables, &tables->stack_indices, backtrace, KEY_BACKTRACE, added);
+  remember_index(tables, &tables->stack_indices, backtrace, KEY_BACKTRACE, added);
   return added;
 }
 

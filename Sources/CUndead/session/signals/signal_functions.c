@@ -18,7 +18,7 @@ static void manage_again(int number) {
   manager->manage(number);
 }
 
-static bool is_ours(const void *handler) {
+static bool is_own_handler(const void *handler) {
   const undead_signal_manager *manager = undead_signal_manager_now();
   return manager && manager->is_handler(handler);
 }
@@ -33,7 +33,7 @@ UNDEAD_PUBLIC int sigaction(int number, const struct sigaction *action, struct s
   int result = undead_signal_set_action(number, action && undead_fault_unblock(&wanted.sa_mask) ? &wanted : action, old);
   if (result != 0) return result;
   if (old) undead_guard_hide(number, old);
-  if (old && is_ours((const void *)old->sa_sigaction)) *old = defaults[number];
+  if (old && is_own_handler((const void *)old->sa_sigaction)) *old = defaults[number];
   if (to_default) manage_again(number);
   return result;
 }
@@ -47,7 +47,7 @@ static handler set_handler(__typeof__(signal) *next, int number, handler wanted,
   struct sigaction known = {.sa_handler = old};
   undead_guard_hide(number, &known);
   old = known.sa_handler;
-  if (is_ours((const void *)old)) old = SIG_DFL;
+  if (is_own_handler((const void *)old)) old = SIG_DFL;
   if (wanted == SIG_DFL) manage_again(number);
   return old;
 }

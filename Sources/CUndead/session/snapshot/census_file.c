@@ -42,7 +42,7 @@ static void count(undead_check *check) {
   if (result) undead_scan_free(result);
 }
 
-void undead_census_end(undead_check *check) {
+static void end_census(undead_check *check) {
   if (check->options.census) undead_unmap(check->options.census, sizeof(shared_census));
   check->options.census = NULL;
 }
@@ -51,6 +51,6 @@ void undead_census_on_request(undead_check *check) {
   if (!undead_snapshot_begin(check)) return;
   if (undead_census_begin(check)) count(check);
   else undead_text_copy(check->message, sizeof(check->message), "there is no memory for the count");
-  undead_census_end(check);
+  end_census(check);
   undead_snapshot_end(check);
 }

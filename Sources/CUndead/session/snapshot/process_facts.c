@@ -1,3 +1,6 @@
+// What a snapshot says of the process and of the check itself: key and value, counters, and notes in words. Each fact is one
+// function here, and one key in Documentation/snapshot-format.md. Collected when the world runs again, before the tables of names
+// are written.
 #include "session/snapshot/snapshot.h"
 #include "platform/images/c_library.h"
 #include "platform/system/clock.h"

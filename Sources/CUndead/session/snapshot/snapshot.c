@@ -21,7 +21,7 @@
 
 #define PATH_BYTES 2048
 
-static void fail(undead_check *check, const char *what, const char *path, int error) {
+static void fail_check(undead_check *check, const char *what, const char *path, int error) {
   undead_text text = undead_text_in(check->message, sizeof(check->message));
   undead_text_join(&text, what, path, ": ", undead_error_text(error));
 }
@@ -72,7 +72,7 @@ static bool may_be_replaced(undead_check *check) {
   struct stat existing;
   bool is_there = undead_raw4(SYS_newfstatat, AT_FDCWD, (long)final_path, (long)&existing, AT_SYMLINK_NOFOLLOW) == 0;
   if (!is_there || S_ISREG(existing.st_mode) || (check->in_session && !S_ISDIR(existing.st_mode))) return true;
-  fail(check, "no file can be written, as something else has its name: ", final_path,
+  fail_check(check, "no file can be written, as something else has its name: ", final_path,
        S_ISDIR(existing.st_mode) ? EISDIR : EEXIST);
   return false;
 }
@@ -86,7 +86,7 @@ bool undead_snapshot_begin(undead_check *check) {
   if (!may_be_replaced(check)) return false;
   check->file = undead_file_beside(final_path, partial, sizeof(partial));
   if (check->file < 0) {
-    fail(check, "the snapshot file cannot be created: ", final_path, errno);
+    fail_check(check, "the snapshot file cannot be created: ", final_path, errno);
     partial[0] = 0;
     return false;
   }
@@ -112,7 +112,7 @@ static bool write_file(undead_check *check, const undead_scan_result *result) {
   if (output.error == 0) partial[0] = 0;
   undead_snapshot_discard();
   if (output.error == 0) return true;
-  fail(check, "the snapshot file cannot be written: ", final_path, output.error);
+  fail_check(check, "the snapshot file cannot be written: ", final_path, output.error);
   return false;
 }
 
@@ -132,7 +132,7 @@ static bool write_memory(undead_check *check, const undead_scan_result *result) 
   undead_snapshot_serialize(&output, check, result);
   if (output.error) {
     undead_vector_free(&output.bytes);
-    fail(check, "the snapshot cannot be made", "", output.error);
+    fail_check(check, "the snapshot cannot be made", "", output.error);
     return false;
   }
   check->bytes = output.bytes.bytes;

@@ -35,7 +35,6 @@ void undead_census_on_request(undead_check *check);
 // that they have names in the file.
 bool undead_census_begin(undead_check *check);
 void undead_census_learn(const undead_check *check);
-void undead_census_end(undead_check *check);
 
 // What a snapshot says about its process: the sections META, COUNTERS and NOTES.
 

@@ -1,3 +1,6 @@
+// Writes the result of a scan as a snapshot: a header, then sections of entries of one size, which refer to the tables of texts,
+// types, stacks and modules by index (snapshot_tables.c). The tables come last, and the header when all offsets are known. An
+// error stays in the output: nothing is written behind it.
 #include "platform/maps/maps.h"
 #include "runtime/layout.h"
 #include "session/sections/snapshot_sections.h"
@@ -5,7 +8,6 @@
 #include "session/state/process.h"
 #include "session/state/state_file.h"
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 typedef struct {
@@ -58,7 +60,7 @@ static void show_progress(const char *step, uint32_t done, uint32_t all) {
   if (done % 1024 == 0) undead_state_set_progress(done, all);
 }
 
-static bool has_failed(const undead_writer *writer) {
+static bool writer_has_failed(const undead_writer *writer) {
   return writer->output->error != 0 || undead_tables_failed(&writer->tables);
 }
 
@@ -66,7 +68,7 @@ static void write_nodes(undead_writer *writer) {
   const undead_scan_result *result = writer->result;
   undead_tables *tables = &writer->tables;
   undead_section *section = undead_section_begin(writer, UNDEAD_SECTION_NODES, sizeof(node_entry));
-  for (uint32_t i = 0; i < result->node_count && !has_failed(writer); i++) {
+  for (uint32_t i = 0; i < result->node_count && !writer_has_failed(writer); i++) {
     show_progress("naming objects", i, result->node_count);
     const undead_node *node = &result->nodes[i];
     node_entry entry = {
@@ -89,7 +91,7 @@ static void write_edges(undead_writer *writer) {
   undead_tables *tables = &writer->tables;
   undead_section *section = undead_section_begin(writer, UNDEAD_SECTION_EDGES, sizeof(edge_entry));
   undead_edge_name name;
-  for (uint32_t i = 0; i < result->edge_count && !has_failed(writer); i++) {
+  for (uint32_t i = 0; i < result->edge_count && !writer_has_failed(writer); i++) {
     show_progress("naming fields", i, result->edge_count);
     const undead_edge *edge = &result->edges[i];
     undead_name_edge(result, i, &name);
@@ -119,7 +121,7 @@ static uint32_t root_name(undead_writer *writer, const undead_facts *facts, uint
 static void write_paths(undead_writer *writer, const undead_facts *facts) {
   const undead_scan_result *result = writer->result;
   undead_section *section = undead_section_begin(writer, UNDEAD_SECTION_PATHS, sizeof(path_entry));
-  for (uint32_t i = 0; i < result->path_count && !has_failed(writer); i++) {
+  for (uint32_t i = 0; i < result->path_count && !writer_has_failed(writer); i++) {
     show_progress("naming roots", i, result->path_count);
     const undead_path *path = &result->paths[i];
     path_entry entry = {
@@ -184,7 +186,7 @@ static void write_owner_field(void *context, const undead_owner_field *field) {
 static void write_owner_fields(undead_writer *writer) {
   owner_field_writer self = {.writer = writer};
   self.section = undead_section_begin(writer, UNDEAD_SECTION_OWNER_FIELDS, sizeof(owner_field_entry));
-  for (uint32_t i = 0; i < writer->result->suspect_count && !has_failed(writer); i++) {
+  for (uint32_t i = 0; i < writer->result->suspect_count && !writer_has_failed(writer); i++) {
     const undead_suspect *suspect = &writer->result->suspects[i];
     bool dead = suspect->kind == UNDEAD_SUSPECT_DEAD_OWNER || suspect->kind == UNDEAD_SUSPECT_DEAD_OWNER_OF_TIMER
       || suspect->kind == UNDEAD_SUSPECT_DEAD_OWNER_OF_OBSERVER;

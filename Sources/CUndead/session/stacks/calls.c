@@ -1,3 +1,5 @@
+// How checks call code of the program, or run beside it, without leaving words on stacks that later look like references. Also
+// the lock that lets one check run at a time.
 #include "undead_assertions.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/memory.h"
@@ -69,7 +71,7 @@ typedef struct {
   void *context;
 } thread_call;
 
-static void *run(void *argument) {
+static void *run_call(void *argument) {
   thread_call call = *(thread_call *)argument;
   undead_unmap(argument, sizeof(call));
   undead_clear_stack();   // the stack may be that of an ended thread
@@ -84,7 +86,7 @@ bool undead_call_on_thread(void (*function)(void *), void *context) {
   *call = (thread_call){function, context};
   pthread_t thread;
   undead_thread.ignored++;
-  int error = undead_thread_start(&thread, 0, true, run, call);
+  int error = undead_thread_start(&thread, 0, true, run_call, call);
   undead_thread.ignored--;
   if (error) undead_unmap(call, sizeof(*call));
   return error == 0;

@@ -1,3 +1,5 @@
+// Whether a signal interrupted code that holds a lock of malloc, of the loader or of thread creation: a check in its handler
+// would wait for it. Judged by the addresses on the stack, which are compared with ranges that are found once, at the start.
 #include "session/stacks/stacks.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/memory.h"

@@ -1,3 +1,4 @@
+// Why this copy of the instrument must not work here: a sanitizer in the program, or another copy that is in charge.
 #include "platform/images/c_library.h"
 #include "platform/memory/own_data.h"
 #include "record/allocator.h"
@@ -25,7 +26,7 @@ static const char *sanitizer(void) {
   return NULL;
 }
 
-static bool is_ours(const void *address) {
+static bool is_own_address(const void *address) {
   return (const char *)address >= __ehdr_start && (const char *)address < _end;
 }
 
@@ -44,7 +45,7 @@ static const char *owner_of(const void *function) {
 // The hooks work only if the program calls them first.
 static const char *foreign_allocator(void) {
   const void *first = undead_symbol(RTLD_DEFAULT, "malloc");
-  if (first && !is_ours(first))
+  if (first && !is_own_address(first))
     return explain("memory is allocated by ", owner_of(first), ", which comes before the recorder of allocations");
   const char *why = undead_allocator_refusal();
   if (why) return explain(undead_allocator_name(), " allocates the memory, which cannot be recorded with ", why);

@@ -45,7 +45,7 @@ static void read_arguments(char *text, size_t size) {
     if (text[i] == 0) text[i] = ' ';
 }
 
-static void begin(undead_state_file *file, bool forked, bool same_image, uint64_t start_time) {
+static void begin_state(undead_state_file *file, bool forked, bool same_image, uint64_t start_time) {
   static const char magic[8] = {'U', 'N', 'D', 'E', 'A', 'D', 'S', 'T'};
   bool known = memcmp(file->magic, magic, sizeof(magic)) == 0;
   uint32_t generation = known ? file->generation : 0;
@@ -84,7 +84,7 @@ bool undead_state_open(const char *directory, bool forked, bool same_image, uint
   path_of(path, sizeof(path), directory);
   undead_state_file *file = map_file(path);
   if (!file) return false;
-  begin(file, forked, same_image, start_time);
+  begin_state(file, forked, same_image, start_time);
   undead_state_file *old = state;
   state = file;
   if (old != &no_session) munmap(old, sizeof(*old));

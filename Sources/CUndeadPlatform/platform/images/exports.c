@@ -1,3 +1,4 @@
+// Exported symbols of an image's file by name, through its table of hashes (SHT_GNU_HASH): nothing is built or kept.
 #include "platform/images/exports.h"
 #include <stdbool.h>
 #include <string.h>

@@ -4,6 +4,7 @@
 #include "platform/images/modules.h"
 #include "platform/memory/own_data.h"
 #include "platform/maps/segments.h"
+#include "platform/system/text.h"
 #include <elf.h>
 #include <errno.h>
 #include <link.h>
@@ -26,17 +27,8 @@ static const char *const toolchain_names[] = {
   "libunwind.", "liblzma.", "libatomic.",
 };
 
-static bool has_prefix(const char *text, const char *prefix) {
-  return !strncmp(text, prefix, strlen(prefix));
-}
-
-static const char *base_name(const char *path) {
-  const char *slash = strrchr(path, '/');
-  return slash ? slash + 1 : path;
-}
-
 static bool in_directory(const char *path, const char *directory) {
-  return has_prefix(path, directory);
+  return undead_starts_with(path, directory);
 }
 
 // A library of the system is not of the program, unless it is itself written in Swift.
@@ -50,17 +42,17 @@ static bool needs_swift(const struct dl_phdr_info *info) {
     // The loader has relocated the address of the strings, except in images that it may not write to (the vDSO).
     if (!strings || (uintptr_t)strings < info->dlpi_addr) return false;
     for (const ElfW(Dyn) *entry = dynamic; entry->d_tag != DT_NULL; entry++)
-      if (entry->d_tag == DT_NEEDED && has_prefix(strings + entry->d_un.d_val, "libswiftCore.")) return true;
+      if (entry->d_tag == DT_NEEDED && undead_starts_with(strings + entry->d_un.d_val, "libswiftCore.")) return true;
   }
   return false;
 }
 
 static bool is_toolchain(const char *path, bool is_swift) {
-  const char *name = base_name(path);
+  const char *name = undead_file_name(path);
   // "libswiftCore.so", "libswift_Concurrency.so": a lower-case letter after "libswift" is somebody's own library.
-  if (has_prefix(name, "libswift") && !(name[8] >= 'a' && name[8] <= 'z')) return true;
+  if (undead_starts_with(name, "libswift") && !(name[8] >= 'a' && name[8] <= 'z')) return true;
   for (size_t i = 0; i < sizeof toolchain_names / sizeof *toolchain_names; i++)
-    if (has_prefix(name, toolchain_names[i])) return true;
+    if (undead_starts_with(name, toolchain_names[i])) return true;
   if (strstr(path, "/usr/lib/swift/linux/") || strstr(path, "/usr/lib/swift/host/")) return true;
   bool system = in_directory(path, "/lib/") || in_directory(path, "/lib64/") || in_directory(path, "/usr/lib/")
     || in_directory(path, "/usr/lib64/");

@@ -1,3 +1,6 @@
+// Names of addresses and addresses of names, from the symbol tables of the images' files. A file is mapped when it is first asked
+// about, and must be the one that is loaded. Two indexes are built on demand: by address (a sorted array) and by the beginning of
+// the name (a hash table).
 #include "platform/images/exports.h"
 #include "platform/images/c_library.h"
 #include "platform/images/files.h"

@@ -1,3 +1,4 @@
+// Reads lines of /proc/self/maps and smaps, or of texts that a replica was given instead. No state but those texts.
 #include "platform/maps/maps_internal.h"
 #include "platform/memory/own_data.h"
 #include <errno.h>

@@ -2,6 +2,7 @@
 #if UNDEAD_SUPPORTED
 #include "platform/system/control_group.h"
 #include "platform/system/read_text.h"
+#include "platform/system/text.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -33,7 +34,7 @@ uint64_t undead_group_memory_limit(void) {
   while ((line = strsep(&rest, "\n"))) {
     char *path = strstr(line, ":/"), *controller = strstr(line, "memory");
     uint64_t limit = UINT64_MAX;
-    if (path && !strncmp(line, "0::", 3)) limit = least("/sys/fs/cgroup", path + 1, "memory.max");
+    if (path && undead_starts_with(line, "0::")) limit = least("/sys/fs/cgroup", path + 1, "memory.max");
     else if (path && controller && controller < path) limit = least("/sys/fs/cgroup/memory", path + 1, "memory.limit_in_bytes");
     if (limit < result) result = limit;
   }

@@ -32,6 +32,13 @@ static inline bool undead_sparse_holds(const undead_leaf *leaf, uintptr_t block)
   return (*undead_sparse_at((undead_leaf *)leaf, block) & UNDEAD_SPARSE_PLACE) == undead_sparse_place(block);
 }
 
+static inline uintptr_t undead_sparse_block_at(uintptr_t base, uint64_t at, uint8_t byte) {
+  return base + (at << 5) + ((uintptr_t)((byte & UNDEAD_SPARSE_PLACE) - 1) << 4);
+}
+
+// As many bytes as are read at once.
+typedef uint64_t __attribute__((may_alias)) undead_sparse_eight;
+
 // Calls `visit` for each block of a leaf, with a word that belongs to no other block, until it returns false.
 bool undead_sparse_visit(const undead_leaf *leaf, uintptr_t base, undead_block_visitor visit, void *context);
 
@@ -47,7 +54,7 @@ void undead_sparse_collapse(void);
 // A generation has begun: new blocks belong to it.
 void undead_sparse_note_generation(uint32_t number);
 
-// See undead_registry_inherit.
-void undead_sparse_inherit(void);
+// The blocks of a leaf are the parent's (undead_registry_inherit).
+void undead_sparse_inherit(undead_leaf *leaf);
 
 #pragma GCC visibility pop

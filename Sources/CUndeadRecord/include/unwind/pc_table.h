@@ -19,6 +19,9 @@ typedef struct {
 
 extern undead_pc_entry *undead_pcs;
 
+// Counts how often rules were forgotten, or a generation began, in steps of UNDEAD_EPOCH_STEP.
+extern uint32_t undead_rules_epoch;
+
 static inline __attribute__((always_inline)) uint64_t undead_pc_hash(uintptr_t pc) {
   return undead_spread(pc);
 }

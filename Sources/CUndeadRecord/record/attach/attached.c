@@ -136,7 +136,12 @@ bool undead_attach_others(const undead_replacement *others, size_t count) {
   return true;
 }
 
+static void look_for_images(void) {
+  if (are_in) change(false, true);
+}
+
 size_t undead_attach_hooks(void) {
+  undead_look_for_images = look_for_images;
   are_in = true;
   return change(false, false);
 }
@@ -147,7 +152,3 @@ size_t undead_detach_hooks(void) {
 }
 
 bool undead_hooks_are_attached(void) { return are_in; }
-
-void undead_look_for_images(void) {
-  if (are_in) change(false, true);
-}

@@ -2,6 +2,7 @@
 #include "platform/memory/own_data.h"
 
 uintptr_t undead_real_dlopen, undead_real_dlsym;
+void (*undead_look_for_images)(void);
 
 // Both take at most three arguments, none of them a vector.
 #define SEEN(name, real)                   \
@@ -15,7 +16,7 @@ uintptr_t undead_real_dlopen, undead_real_dlsym;
   ".cfi_adjust_cfa_offset 8\n"             \
   "  pushq %rdx\n"                         \
   ".cfi_adjust_cfa_offset 8\n"             \
-  "  call undead_look_for_images\n"        \
+  "  call *undead_look_for_images(%rip)\n" \
   "  popq %rdx\n"                          \
   ".cfi_adjust_cfa_offset -8\n"            \
   "  popq %rsi\n"                          \

@@ -9,7 +9,7 @@
 extern const char undead_dlopen_seen[], undead_dlsym_seen[];
 extern uintptr_t undead_real_dlopen, undead_real_dlsym;
 
-// Sends the calls of images that have come to the hooks. In attached.c.
-void undead_look_for_images(void);
+// Called by both: sends the calls of images that have come to the hooks.
+extern void (*undead_look_for_images)(void);
 
 #pragma GCC visibility pop

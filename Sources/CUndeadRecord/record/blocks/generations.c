@@ -19,7 +19,7 @@ typedef struct {
 static mark *marks;   // by number
 static uint32_t taken, newest_generation;
 
-static mark *prepare(void) {
+static mark *prepare_marks(void) {
   mark *known = __atomic_load_n(&marks, __ATOMIC_ACQUIRE);
   if (known) return known;
   mark *fresh = undead_map(TABLE_BYTES);
@@ -55,7 +55,7 @@ static void raise_newest(uint32_t number) {
 }
 
 static uint32_t begin_generation(const char *name) {
-  mark *table = prepare();
+  mark *table = prepare_marks();
   if (!table || !undead_store_prepare() || !undead_store_has_room()) return 0;
   uint32_t number = take_number();
   if (!number) return 0;

@@ -144,8 +144,17 @@ static bool inherit(void *unused, uintptr_t block, uint32_t *word) {
   return true;
 }
 
+static bool inherit_sparse_leaf(uintptr_t index, const walk *unused) {
+  (void)unused;
+  undead_sparse_inherit(undead_leaves[index]);
+  return true;
+}
+
 void undead_registry_inherit(void) {
-  if (undead_registry_own_bit) undead_registry_each(inherit, NULL);
-  undead_sparse_inherit();
+  if (undead_registry_own_bit) {
+    undead_registry_each(inherit, NULL);
+    if (undead_sparse_used) each_leaf(inherit_sparse_leaf, NULL);
+  }
+  undead_sparse_new |= UNDEAD_SPARSE_OWN;
   undead_registry_own_bit = UNDEAD_WORD_OWN;
 }

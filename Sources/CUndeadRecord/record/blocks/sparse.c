@@ -1,41 +1,11 @@
+// What a scan needs of the registry of samples: words for all bytes, made before it and taken away after it.
 #include "record/sparse.h"
-#include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
 #include "record/mode.h"
 #include "record/sample_table.h"
 #include "unwind/store/store.h"
 #include <string.h>
 #include <sys/mman.h>
-
-uint8_t undead_sparse_new;
-bool undead_sparse_expanded;
-
-#define BYTES (UNDEAD_LEAF_GRANULES >> 1)
-#define GROUP_BYTES (1u << (UNDEAD_TOUCH_SHIFT - 1))
-typedef uint64_t __attribute__((may_alias)) eight_bytes;
-
-static uintptr_t block_at(uintptr_t base, uint64_t at, uint8_t byte) {
-  return base + (at << 5) + ((uintptr_t)((byte & UNDEAD_SPARSE_PLACE) - 1) << 4);
-}
-
-bool undead_sparse_visit(const undead_leaf *leaf, uintptr_t base, undead_block_visitor visit, void *context) {
-  for (uint64_t first = 0; first < BYTES; first += 8) {
-    if (!*(const eight_bytes *)&leaf->sparse[first]) continue;
-    for (uint64_t at = first; at < first + 8; at++) {
-      uint8_t byte = __atomic_load_n(&leaf->sparse[at], __ATOMIC_RELAXED);
-      uint32_t word = UNDEAD_BACKTRACE_NONE;
-      if (byte && !visit(context, block_at(base, at, byte), &word)) return false;
-    }
-  }
-  return true;
-}
-
-bool undead_sparse_group_used(const undead_leaf *leaf, uint64_t group) {
-  const eight_bytes *bytes = (const eight_bytes *)&leaf->sparse[group * GROUP_BYTES];
-  uint64_t all = 0;
-  for (uint32_t i = 0; i < GROUP_BYTES / 8; i++) all |= bytes[i];
-  return all != 0;
-}
 
 typedef struct {
   uint32_t none[UNDEAD_SPARSE_GENERATIONS];   // ids of blocks without a backtrace
@@ -50,14 +20,14 @@ static uint32_t word_of(const expansion *self, uintptr_t block, uint8_t byte) {
 
 static void expand_leaf(void *context, undead_leaf *leaf, uintptr_t base) {
   const expansion *self = context;
-  for (uint64_t first = 0; first < BYTES; first += 8) {
-    if (!*(const eight_bytes *)&leaf->sparse[first]) continue;
+  for (uint64_t first = 0; first < sizeof leaf->sparse; first += 8) {
+    if (!*(const undead_sparse_eight *)&leaf->sparse[first]) continue;
     uint8_t *touched = &leaf->touched[first * 2 >> UNDEAD_TOUCH_SHIFT];
     if (!*touched) *touched = UNDEAD_TOUCHED_LONG_AGO;
     for (uint64_t at = first; at < first + 8; at++) {
       uint8_t byte = leaf->sparse[at];
       if (!byte) continue;
-      uintptr_t block = block_at(base, at, byte);
+      uintptr_t block = undead_sparse_block_at(base, at, byte);
       leaf->word[block >> 4 & (UNDEAD_LEAF_GRANULES - 1)] = word_of(self, block, byte);
     }
   }
@@ -112,15 +82,3 @@ void undead_sparse_note_generation(uint32_t number) {
   undead_sparse_new = (uint8_t)((undead_sparse_new & UNDEAD_SPARSE_OWN) | number << UNDEAD_SPARSE_GENERATION_SHIFT);
 }
 
-static void inherit_leaf(void *unused, undead_leaf *leaf, uintptr_t base) {
-  (void)unused, (void)base;
-  for (uint64_t first = 0; first < BYTES; first += 8) {
-    eight_bytes *bytes = (eight_bytes *)&leaf->sparse[first];
-    if (*bytes & 0x8080808080808080u) *bytes &= 0x7F7F7F7F7F7F7F7Fu;
-  }
-}
-
-void undead_sparse_inherit(void) {
-  if (undead_registry_own_bit && undead_sparse_used) undead_registry_each_leaf(inherit_leaf, NULL);
-  undead_sparse_new |= UNDEAD_SPARSE_OWN;
-}

@@ -11,6 +11,7 @@
 #include "record/hooks/other_functions.h"
 #include "record/other_memory.h"
 #include "record/way.h"
+#include "platform/system/text.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <gnu/libc-version.h>
@@ -169,8 +170,8 @@ static int32_t find(void) {
   real_sbrk = undead_symbol(RTLD_DEFAULT, "sbrk");
   if (refusal) return OTHER;
   // Not a library of the program's that has an allocator in it.
-  const char *file = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
-  if (!strncmp(file, "libjemalloc", 11) || !strncmp(file, "libmimalloc", 11) || !strncmp(file, "libtcmalloc", 11))
+  const char *file = undead_file_name(name);
+  if (undead_starts_with(file, "libjemalloc") || undead_starts_with(file, "libmimalloc") || undead_starts_with(file, "libtcmalloc"))
     undead_other_memory_set_image(image_base);
   dl_iterate_phdr(bind_image, NULL);
   return OTHER;

@@ -5,6 +5,7 @@
 #include "record/allocator.h"
 #include "record/gate.h"
 #include "record/other_memory.h"
+#include "platform/system/text.h"
 #include <dlfcn.h>
 #include <malloc.h>
 #include <errno.h>
@@ -156,7 +157,7 @@ static const char *unknown, *unsound;
 
 static bool is_one_of(const char *name, const char *const *names, size_t count, bool beginning) {
   for (size_t i = 0; i < count; i++)
-    if (beginning ? !strncmp(name, names[i], strlen(names[i])) : !strcmp(name, names[i])) return true;
+    if (beginning ? undead_starts_with(name, names[i]) : !strcmp(name, names[i])) return true;
   return false;
 }
 #define IS_ONE_OF(name, names, beginning) is_one_of(name, names, sizeof names / sizeof *names, beginning)
@@ -168,7 +169,7 @@ static void judge(void *context, const char *name) {
   if (IS_ONE_OF(name, of_the_c_library, false)) return;
   // Exact names first: some of them begin like harmless ones.
   if (IS_ONE_OF(name, unsound_names, false)) unsound = name;
-  else if (!strncmp(name, "mi_malloc_aligned", 17) || !strncmp(name, "tc_malloc_skip", 14)) unknown = name;
+  else if (undead_starts_with(name, "mi_malloc_aligned") || undead_starts_with(name, "tc_malloc_skip")) unknown = name;
   else if (!IS_ONE_OF(name, harmless, true)) unknown = name;
   if (unknown || unsound) undead_other_memory_has_gaps();
 }

@@ -10,6 +10,7 @@
 #include "record/mode.h"
 #include "record/reach.h"
 #include "record/way.h"
+#include "platform/system/text.h"
 #include <gnu/libc-version.h>
 #include <link.h>
 #include <stdlib.h>
@@ -29,16 +30,10 @@ bool undead_allocator_lists(size_t *place, size_t *lists) {
   return true;
 }
 
-void *undead_allocator_take(size_t size) { return __libc_malloc(size); }
-
-void undead_allocator_give(void *block) {
-  if (!undead_cache_give(block)) undead_allocator_free(block);
-}
-
 // The counts are of this form from 2.30 to 2.41, the key is the same for all threads since 2.34.
 static bool is_known_version(void) {
   const char *version = gnu_get_libc_version();
-  if (strncmp(version, "2.", 2) != 0) return false;
+  if (!undead_starts_with(version, "2.")) return false;
   int minor = (int)undead_read_number(version + 2, 10, NULL);
   return minor >= 34 && minor <= 41;
 }

@@ -126,11 +126,6 @@ void undead_sample_drop(uintptr_t block) {
   undead_sample_lock_release(&lock);
 }
 
-void undead_sample_forget_tables(void) {
-  undead_samples_forget_all();
-  undead_stacks_forget_all();
-}
-
 void undead_sample_forget_all(void) {
   undead_sample_lock_inherited();
   undead_sample_forget_tables();

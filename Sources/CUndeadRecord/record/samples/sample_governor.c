@@ -1,3 +1,4 @@
+// Measures what samples cost of the processors' time, and makes the sample thinner or denser. All under the lock of samples.
 #include "record/samples/samples.h"
 #include "platform/memory/own_data.h"
 #include "unwind/rules/images.h"

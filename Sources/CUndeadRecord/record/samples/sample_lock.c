@@ -2,6 +2,8 @@
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"
 #include "platform/processor/processor.h"
+#include "record/sample_table.h"
+#include "record/samples/sample_stacks.h"
 #include <linux/futex.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -26,6 +28,11 @@ void undead_sample_lock_prepare(void) {
   page->is_parent = 1;
   if (undead_raw3(SYS_madvise, (long)page, 4096, MADV_WIPEONFORK) == 0) words = page;
   else undead_unmap(page, sizeof *page);
+}
+
+void undead_sample_forget_tables(void) {
+  undead_samples_forget_all();
+  undead_stacks_forget_all();
 }
 
 static bool try_take(void) {

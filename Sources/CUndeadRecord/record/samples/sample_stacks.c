@@ -20,7 +20,7 @@ void undead_stacks_set_budget(uint64_t bytes) {
   if (!entries) budget = bytes;
 }
 
-static bool prepare(void) {
+static bool prepare_entries(void) {
   if (entries) return true;
   entry_limit = (uint32_t)(budget / ENTRIES_OF_BUDGET / sizeof *entries);
   frame_limit = (uint32_t)(budget / FRAMES_OF_BUDGET / sizeof *frames);
@@ -117,7 +117,7 @@ static uint32_t take_entry(void) {
 }
 
 uint32_t undead_stacks_add(const uint32_t *wanted, uint32_t count) {
-  if (!prepare()) return UNDEAD_NO_STACK;
+  if (!prepare_entries()) return UNDEAD_NO_STACK;
   uint64_t hash = hash_of(wanted, count);
   uint32_t known = *slot_for(table, table_size, hash, wanted, count);
   if (known) {

@@ -22,6 +22,7 @@ void undead_sample_lock_release(const undead_sample_lock *lock);
 
 // In the child of a fork: true if another thread held it, and may have left things half done. Nobody holds it then.
 bool undead_sample_lock_inherited(void);
+// What the lock guards.
 void undead_sample_forget_tables(void);
 
 // Keeps the time that sampling takes below a share of the process's own: the sample becomes thinner, not the service slower.

@@ -17,8 +17,6 @@ uint64_t undead_backtrace_dropped(void) {
 }
 
 
-uint32_t undead_rules_epoch;
-
 static void count(uint64_t *counter) {
   __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
 }

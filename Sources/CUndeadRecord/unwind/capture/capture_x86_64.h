@@ -1,5 +1,6 @@
 // Incremental capture: what a thread found the last time is reused as far as the stack still holds it.
 #pragma once
+#include "unwind/pc_table.h"
 #include "unwind/store/store.h"
 #include "unwind/walk_x86_64.h"
 
@@ -168,9 +169,6 @@ typedef struct {
   bool uses_bp;               // something depended on the rbp at the start, too
   bool incomplete;            // or on what is not among them
 } undead_walk_words;
-
-// Counts how often rules were forgotten, or a generation began, in steps of UNDEAD_EPOCH_STEP.
-extern uint32_t undead_rules_epoch;
 
 // The id of the stack at `frame`, or 0 if the rules of this stack do not allow the use of the cache, or the store is
 // full. The stack has to be the thread's own (undead_stack_covers), and the cache of the current epoch and not busy.

@@ -29,7 +29,7 @@ void undead_memo_forget(undead_unwind_cache *cache) {
   forget_kept(cache);
 }
 
-static undead_memo_place *place_of(undead_unwind_cache *cache, uint32_t id) {
+static undead_memo_place *memo_place_of(undead_unwind_cache *cache, uint32_t id) {
   return &cache->memo_places[undead_spread32(id) >> 22];
 }
 _Static_assert(UNDEAD_MEMO_PLACES == 1u << (32 - 22), "bits of the hash");
@@ -37,7 +37,7 @@ _Static_assert(UNDEAD_MEMO_PLACES == 1u << (32 - 22), "bits of the hash");
 // The candidates stay: they are ids, which are the same for all threads.
 void undead_memo_leave(undead_unwind_cache *cache) {
   for (undead_memo *memo = cache->last_made; memo; memo = memo->made_before) {
-    place_of(cache, memo->id)->memo = NULL;
+    memo_place_of(cache, memo->id)->memo = NULL;
     memset(memo->set, 0, sizeof cache->memo_sets[0]);
   }
   forget_kept(cache);
@@ -143,7 +143,7 @@ static bool holds(const undead_memo *memo, uintptr_t place, const undead_frame *
 // The memo of a stack if there is one; `wanted` if one is to be made.
 static undead_memo *look_up_memo(undead_unwind_cache *cache, const undead_frame *start, uint32_t id, bool *wanted) {
   cache->memo_used = 1;
-  undead_memo_place *place = place_of(cache, id);
+  undead_memo_place *place = memo_place_of(cache, id);
   undead_memo *memo = place->memo;
   *wanted = false;
   if (memo && memo->id == id && holds(memo, 0, start)) return memo;
@@ -157,7 +157,7 @@ static void keep(undead_unwind_cache *cache, undead_memo **set, undead_memo *mem
   memo->set = set;
   memo->made_before = cache->last_made;
   cache->last_made = memo;
-  place_of(cache, memo->id)->memo = memo;
+  memo_place_of(cache, memo->id)->memo = memo;
 }
 
 static void put_first(undead_unwind_cache *cache, undead_memo **set, undead_memo *memo) {

@@ -28,7 +28,7 @@ typedef struct {
   enum { RETURN_ODD, RETURN_AT_CFA, RETURN_UNDEFINED } return_address;
 } row;
 
-static int place_of(uint64_t number) {
+static int place_of_register(uint64_t number) {
   if (number == REGISTER_RBP) return PLACE_RBP;
   if (number == REGISTER_RBX) return UNDEAD_RBX;
   return number >= REGISTER_R12 && number <= REGISTER_R15 ? UNDEAD_R12 + (int)(number - REGISTER_R12) : NO_PLACE;
@@ -121,13 +121,13 @@ static symbolic_value evaluate(const uint8_t *start, uint64_t length, uintptr_t 
 static symbolic_value register_value(uint64_t number, int64_t offset) {
   if (number == REGISTER_RSP) return (symbolic_value){.base = VALUE_RSP, .offset = offset};
   if (number == REGISTER_RBP) return (symbolic_value){.base = VALUE_RBP, .offset = offset};
-  int place = place_of(number);
+  int place = place_of_register(number);
   if (place == NO_PLACE) return (symbolic_value){.base = VALUE_ODD, .offset = offset};
   return (symbolic_value){.base = VALUE_KEPT, .offset = offset, .kept = (undead_kept_register)place};
 }
 
 static void set_place(row *current, uint64_t number, saved_place saved) {
-  int place = place_of(number);
+  int place = place_of_register(number);
   if (place != NO_PLACE) current->places[place] = saved;
 }
 
@@ -142,7 +142,7 @@ static void set_odd(row *current, uint64_t number) {
 }
 
 static void restore(machine *m, uint64_t number) {
-  int place = place_of(number);
+  int place = place_of_register(number);
   if (place != NO_PLACE) m->current.places[place] = m->initial.places[place];
   if (number == REGISTER_RIP) m->current.return_address = m->initial.return_address;
 }
@@ -164,7 +164,7 @@ static void set_expression(machine *m, dwarf_reader *reader, bool is_value) {
   if (!start) return;
   symbolic_value slot = evaluate(start, length, m->pc);
   bool fits = !is_value && slot.base == VALUE_RBP && slot.offset == (int32_t)slot.offset;
-  if (fits && place_of(number) != NO_PLACE) set_place(&m->current, number, (saved_place){SAVED_AT_RBP, (int32_t)slot.offset});
+  if (fits && place_of_register(number) != NO_PLACE) set_place(&m->current, number, (saved_place){SAVED_AT_RBP, (int32_t)slot.offset});
   else set_odd(&m->current, number);
 }
 
@@ -228,7 +228,7 @@ static void step_extended(machine *m, uint8_t instruction, dwarf_reader *reader)
   case DW_CFA_undefined: set_undefined(&m->current, dwarf_uleb(reader)); break;
   case DW_CFA_same_value:
     number = dwarf_uleb(reader);
-    if (place_of(number) == NO_PLACE) set_odd(&m->current, number);
+    if (place_of_register(number) == NO_PLACE) set_odd(&m->current, number);
     else set_place(&m->current, number, (saved_place){.where = SAVED_NOWHERE});
     break;
   case DW_CFA_register:

@@ -3,6 +3,7 @@
 #include "platform/memory/reserve.h"
 
 undead_pc_entry *undead_pcs;
+uint32_t undead_rules_epoch;
 
 enum { TIERS = 3 };
 static const uint8_t tier_bits[TIERS] = {UNDEAD_PC_FIRST_BITS, UNDEAD_PC_SECOND_BITS, UNDEAD_PC_THIRD_BITS};

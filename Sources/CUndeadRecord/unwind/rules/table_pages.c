@@ -1,3 +1,5 @@
+// Pages of unwind tables that only the instrument has read: they are let go again, so that the program's resident memory stays
+// what it was. One range for each image.
 #include "unwind/rules/images.h"
 #include "platform/memory/own_data.h"
 #include "platform/memory/page.h"

@@ -49,7 +49,6 @@ bool undead_descriptor_is_toolchain(uintptr_t descriptor);
 bool undead_is_toolchain_module(const char *module);
 // True for types of this package's own libraries.
 bool undead_descriptor_is_own(uintptr_t descriptor);
-bool undead_is_own_module(const char *module);
 
 typedef struct {
   uintptr_t fields, first_record;

@@ -74,11 +74,11 @@ static bool skip_protocols(name_part part, name_part *rest, uint32_t *count) {
   return *count > 0;
 }
 
-static bool is_text(name_part part, const char *text) {
+static bool part_is(name_part part, const char *text) {
   return part.length == strlen(text) && !memcmp(part.text, text, part.length);
 }
 
-static bool is_class(name_part part) {
+static bool names_class(name_part part) {
   if (ends_with(part, "C")) return true;
   if (part.length < 5 || kind_of_reference(part) != ABI_CONTEXT_CLASS) return false;
   return part.length == 5 || (part.text[5] == 'y' && ends_with(part, "G"));
@@ -86,7 +86,7 @@ static bool is_class(name_part part) {
 
 // A generic parameter, a member of one, or the type of `self`.
 static bool is_parameter(name_part part) {
-  if (is_text(part, "x") || ends_with(part, "Qz") || ends_with(part, "QZ") || ends_with(part, "Qy_")) return true;
+  if (part_is(part, "x") || ends_with(part, "Qz") || ends_with(part, "QZ") || ends_with(part, "Qy_")) return true;
   if (ends_with(part, "XD")) return true;
   return part.length > 1 && part.text[0] == 'q' && strspn(part.text, "qd0123456789_") == part.length
     && part.text[part.length - 1] == '_';
@@ -115,12 +115,12 @@ static uint32_t size_of_reference(name_part part, bool strong) {
   part = without_optionals(part);
   uint32_t protocols;
   name_part rest;
-  if (is_class(part) || is_text(part, "Bo")) return WORD;
+  if (names_class(part) || part_is(part, "Bo")) return WORD;
   if (!strong && is_parameter(part)) return WORD;
   if (ends_with(part, "Xj")) return size_by_shape(part, strong);
   if (!skip_protocols(part, &rest, &protocols) || protocols > UNDEAD_MOST_PROTOCOLS) return 0;
-  bool objects = is_text(rest, "Xl") || (!strong && protocols && is_text(rest, "p"));
-  if (!objects && ends_with(rest, "Xc")) objects = is_class(without(rest, 2));
+  bool objects = part_is(rest, "Xl") || (!strong && protocols && part_is(rest, "p"));
+  if (!objects && ends_with(rest, "Xc")) objects = names_class(without(rest, 2));
   return objects ? WORD * (1 + protocols) : 0;
 }
 
@@ -133,7 +133,7 @@ static bool size_of_metatype(name_part part, uint32_t *size) {
   *size = WORD;
   part = without_optionals(part);
   if (ends_with(part, "XMT") || ends_with(part, "XMo")) return true;
-  if (!ends_with(part, "XmT") || !skip_protocols(part, &rest, &protocols) || !is_text(rest, "pXmT")) return false;
+  if (!ends_with(part, "XmT") || !skip_protocols(part, &rest, &protocols) || !part_is(rest, "pXmT")) return false;
   *size = WORD * (1 + protocols);
   return true;
 }
@@ -153,7 +153,7 @@ static const char *lowered_function(name_part part) {
 
 // Callee convention, then the representation: Swift functions have a context, all others are one word. In this order:
 // FUNC-ATTRIBUTES in docs/ABI/Mangling.rst.
-static bool add_function(undead_capture_form *form, const char *attributes) {
+static bool add_function_form(undead_capture_form *form, const char *attributes) {
   if (*attributes == 's') attributes++;
   if (*attributes == 'P') attributes++;
   form->escapes = *attributes == 'e';
@@ -192,7 +192,7 @@ undead_capture_form undead_capture_form_of(const undead_mangled *name) {
     form.size = WORD;
   } else if (attributes) {
     form.unlike_type = true;
-    form.sized = add_function(&form, attributes);
+    form.sized = add_function_form(&form, attributes);
     return form;
   } else if (ownership != UNDEAD_STRONG) {
     form.kind = UNDEAD_FORM_REFERENCE;

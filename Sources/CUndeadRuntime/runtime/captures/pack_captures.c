@@ -9,6 +9,7 @@
 #include "runtime/layout.h"
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/runtime.h"
+#include "platform/system/text.h"
 
 enum { MOST_ELEMENTS = 16, MOST_NAME = 24 };
 
@@ -17,7 +18,7 @@ static uint32_t binding_of_pack(const undead_capture_list *captures, const char 
   for (uint32_t i = 0; i < captures->sources; i++) {
     uintptr_t pair = captures->address + ABI_CAPTURES_TYPES + captures->types * 4ul + i * 8ul;
     const char *parameter = read_text(read_relative(pair), MOST_NAME), *source = read_text(read_relative(pair + 4), MOST_NAME);
-    if (!parameter || !source || strcmp(parameter, pack) || strncmp(source, kind, strlen(kind))) continue;
+    if (!parameter || !source || strcmp(parameter, pack) || !undead_starts_with(source, kind)) continue;
     uint64_t binding = undead_read_number(source + strlen(kind), 10, NULL);
     return binding < captures->bindings ? (uint32_t)binding : UINT32_MAX;
   }

@@ -59,7 +59,7 @@ static void add(char *text, size_t size, const char *more) {
 }
 
 // "Module.Outer.Name", as far as it fits.
-static void add_type(char *text, size_t size, uintptr_t descriptor) {
+static void add_type_path(char *text, size_t size, uintptr_t descriptor) {
   uintptr_t parents[MAX_PARENTS];
   uint32_t count = 0;
   while (descriptor && count < MAX_PARENTS && undead_descriptor_kind(descriptor) != UINT32_MAX) {
@@ -82,7 +82,7 @@ bool undead_closure_knows_only_dead(const void *context, char *type, size_t size
   undead_ask_kernel_begin();
   look_into((uintptr_t)context, 0, &found);
   bool only_dead = !found.others && found.gone;
-  if (only_dead) add_type(type, size, found.type);
+  if (only_dead) add_type_path(type, size, found.type);
   undead_ask_kernel_end();
   // It may be the last reference: what the program does then, down to another closure that is asked about, comes after all this.
   if (found.alive) swift_release(found.alive);

@@ -92,7 +92,7 @@ static word_kinds kinds_of_function(uintptr_t type) {
   return swift ? (word_kinds){.counted = 2} : nothing;
 }
 
-static bool is_one_object(word_kinds kinds) { return kinds.counted == 1 && !kinds.numbers; }
+static bool are_one_object(word_kinds kinds) { return kinds.counted == 1 && !kinds.numbers; }
 
 // Of an enum each of whose payloads is one object: numbers of cases lie in bits that no object has, or are no address of any.
 static word_kinds kinds_of_enum(uintptr_t type, int depth) {
@@ -105,7 +105,7 @@ static word_kinds kinds_of_enum(uintptr_t type, int depth) {
     uintptr_t record = records.first_record + (uintptr_t)i * ABI_FIELD_RECORD_BYTES;
     undead_mangled name = undead_mangled_at(read_relative(record + ABI_FIELD_RECORD_TYPE));
     bool indirect = read_u32(record + ABI_FIELD_RECORD_FLAGS) & ABI_FIELD_INDIRECT_CASE;
-    objects += indirect || is_one_object(kinds_of_field(type, &name, depth));
+    objects += indirect || are_one_object(kinds_of_field(type, &name, depth));
   }
   return objects == payloads ? one_object : nothing;
 }

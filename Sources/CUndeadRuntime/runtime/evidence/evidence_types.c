@@ -1,3 +1,6 @@
+// Goes down through a type to its words, and notes for each byte what it may hold: a counted reference, a number, text. What is
+// not understood stays raw: it is followed as if it were a reference. The cases of an enum are merged. Called by layouts.c, with
+// the world running: the runtime is asked.
 #include "runtime/abi.h"
 #include "platform/memory/own_data.h"
 #include "runtime/captures/captures.h"
@@ -288,7 +291,7 @@ static void add_existential(undead_evidence_map *map, uintptr_t type, size_t bas
 }
 
 // A function value is its code and, in the second word, its context.
-static void add_function(undead_evidence_map *map, uintptr_t type, size_t base) {
+static void add_function_value(undead_evidence_map *map, uintptr_t type, size_t base) {
   uintptr_t flags = read_word(type + ABI_FUNCTION_FLAGS);
   // A block in the sense of C has a count of its own.
   if (size_of(type) == 8 && (flags & ABI_FUNCTION_CONVENTION_MASK) == ABI_FUNCTION_CONVENTION_BLOCK && flags & ABI_FUNCTION_ESCAPING) {
@@ -323,7 +326,7 @@ static void add_type(undead_evidence_map *map, uintptr_t type, size_t base, int 
     return;
   case ABI_KIND_ENUM: case ABI_KIND_OPTIONAL: add_enum(map, type, base, depth); return;
   case ABI_KIND_EXISTENTIAL: case ABI_KIND_EXTENDED_EXISTENTIAL: add_existential(map, type, base); return;
-  case ABI_KIND_FUNCTION: add_function(map, type, base); return;
+  case ABI_KIND_FUNCTION: add_function_value(map, type, base); return;
   case ABI_KIND_FIXED_ARRAY: add_fixed_array(map, type, base, depth); return;
   default: return;
   }

@@ -1,3 +1,5 @@
+// The layouts of classes and contexts, by isa: kept once computed, in memory of their own. They are computed while the world
+// runs, and only read while it stands still. Variants are of objects whose own words decide, as captures of generic closures.
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"

@@ -14,7 +14,7 @@ typedef struct {
   uint32_t count;
 } descriptor_list;
 
-static bool ends_with(const char *name, size_t length, const char *end) {
+static bool name_ends_with(const char *name, size_t length, const char *end) {
   size_t size = strlen(end);
   return length >= size && !memcmp(name + length - size, end, size);
 }
@@ -60,7 +60,7 @@ bool undead_names_descriptor(const char *name, size_t length, bool is_int) {
   while (length && name[length - 1] >= '0' && name[length - 1] <= '9') length--;
   size_t start = last_word(name, length), size = length - start;
   const char *word = name + start;
-  bool is_named = ends_with(name, length, "ileDescriptor") || (size >= 2 && is_this_word(word + size - 2, 2, "fd"));
+  bool is_named = name_ends_with(name, length, "ileDescriptor") || (size >= 2 && is_this_word(word + size - 2, 2, "fd"));
   // A number that C would not call an int may be that of anything else.
   bool is_named_int = is_int
     && (IS_ONE_OF(word, size, "socket", "sock") || (IS_ONE_OF(word, size, "handle", "descriptor") && is_handle_of_file(name, start)));
@@ -96,7 +96,7 @@ static bool is_descriptor_type(uintptr_t type) {
   uint32_t flags;
   if (undead_type_kind(type) != ABI_KIND_STRUCT || !undead_type_layout(type, &size, &stride, &flags) || size != 4) return false;
   const char *name = undead_descriptor_name(undead_type_descriptor(type));
-  const undead_fields *fields = ends_with(name, strlen(name), "escriptor") ? undead_fields_lazily(type) : NULL;
+  const undead_fields *fields = name_ends_with(name, strlen(name), "escriptor") ? undead_fields_lazily(type) : NULL;
   return fields && fields->count == 1 && is_int32(&fields->field[0]);
 }
 

@@ -6,6 +6,7 @@
 #include "runtime/evidence/evidence.h"
 #include "runtime/metadata/identifiers.h"
 #include "runtime/metadata/memory_reader.h"
+#include "platform/system/text.h"
 
 enum { MOST_PARTS = 16 };
 
@@ -57,7 +58,7 @@ static uint32_t numbers_of_type(uintptr_t type, size_t size) {
 // Where the mangled type of a variable ends; NULL if the symbol is that of something else.
 static const char *end_of_type(const char *symbol) {
   size_t length = strlen(symbol);
-  if (length > UNDEAD_MOST_TYPE_TEXT || strncmp(symbol, "$s", 2)) return NULL;
+  if (length > UNDEAD_MOST_TYPE_TEXT || !undead_starts_with(symbol, "$s")) return NULL;
   const char *end = symbol + length;
   if (end[-1] == 'Z') end--;
   return end - symbol >= 6 && end[-2] == 'v' && end[-1] == 'p' ? end - 2 : NULL;
@@ -68,7 +69,7 @@ static bool ends_with_text(piece type, const char *text) {
   return type.length >= length && !memcmp(type.text + type.length - length, text, length);
 }
 
-static bool is_text(piece type, const char *text) { return type.length == strlen(text) && ends_with_text(type, text); }
+static bool piece_is(piece type, const char *text) { return type.length == strlen(text) && ends_with_text(type, text); }
 
 int undead_variable_descriptor(const char *symbol, size_t size) {
   const char *end = size == 4 || size == 5 || size == 8 ? end_of_type(symbol) : NULL;
@@ -76,12 +77,12 @@ int undead_variable_descriptor(const char *symbol, size_t size) {
   if (!end || !take_apart(symbol + 2, end, &parts)) return -1;
   while (parts.own.length && *parts.own.text >= '0' && *parts.own.text <= '9') parts.own.text++, parts.own.length--;
   bool is_int = undead_names_descriptor(parts.own.text, parts.own.length, true);
-  if (size == 4 && (ends_with_text(parts.type, "escriptorV") || (is_int && is_text(parts.type, "s5Int32V"))))
+  if (size == 4 && (ends_with_text(parts.type, "escriptorV") || (is_int && piece_is(parts.type, "s5Int32V"))))
     return UNDEAD_DESCRIPTOR_WHOLE;
-  if (size == 5 && (ends_with_text(parts.type, "escriptorVSg") || (is_int && is_text(parts.type, "s5Int32VSg"))))
+  if (size == 5 && (ends_with_text(parts.type, "escriptorVSg") || (is_int && piece_is(parts.type, "s5Int32VSg"))))
     return UNDEAD_DESCRIPTOR_OPTIONAL;
   bool is_number = undead_names_descriptor(parts.own.text, parts.own.length, false);
-  return size == 8 && is_number && is_text(parts.type, "Si") ? UNDEAD_DESCRIPTOR_WIDE : -1;
+  return size == 8 && is_number && piece_is(parts.type, "Si") ? UNDEAD_DESCRIPTOR_WIDE : -1;
 }
 
 uint32_t undead_variable_numbers(const char *symbol, size_t size) {

@@ -1,3 +1,5 @@
+// What the first word of a block says it is: a Swift object, a box, a closure's context, or something else. A block of C may
+// begin with any word, so each step checks that it may be read. Verdicts are kept until the memory map changes.
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "platform/memory/own_data.h"

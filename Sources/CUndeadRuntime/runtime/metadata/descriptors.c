@@ -125,7 +125,7 @@ bool undead_descriptor_is_toolchain(uintptr_t descriptor) {
   return (image && image->toolchain) || undead_is_toolchain_module(undead_descriptor_module(descriptor));
 }
 
-bool undead_is_own_module(const char *module) {
+static bool is_own_module(const char *module) {
   size_t length = strlen(module);
   if (length == 0) return false;
   const char *at = UNDEAD_OWN_MODULES;
@@ -134,7 +134,7 @@ bool undead_is_own_module(const char *module) {
 }
 
 bool undead_descriptor_is_own(uintptr_t descriptor) {
-  return undead_is_own_module(undead_descriptor_module(descriptor));
+  return is_own_module(undead_descriptor_module(descriptor));
 }
 
 undead_records undead_records_of(uintptr_t descriptor) {

@@ -1,3 +1,5 @@
+// The functions of the Swift runtime that are asked, found by their symbols; memory for what is learned, which is never freed;
+// and a map from words to words.
 #include "runtime/runtime.h"
 #include "platform/images/c_library.h"
 #include "platform/memory/memory.h"
@@ -5,6 +7,7 @@
 #include "platform/memory/spread.h"
 #include "runtime/layout.h"
 #include "runtime/metadata/memory_reader.h"
+#include "platform/system/text.h"
 #include <assert.h>
 #include <dlfcn.h>
 
@@ -76,8 +79,7 @@ bool undead_word_map_set(undead_word_map *map, uintptr_t key, uintptr_t value) {
 const undead_module *undead_runtime_library(const char *library) {
   for (size_t i = 0; i < undead_module_count(); i++) {
     const undead_module *module = undead_module_at(i);
-    const char *slash = strrchr(module->path, '/');
-    if (!strncmp(slash ? slash + 1 : module->path, library, strlen(library))) return module;
+    if (undead_starts_with(undead_file_name(module->path), library)) return module;
   }
   return undead_module_at(0);
 }

@@ -7,6 +7,7 @@
 #include "platform/memory/own_data.h"
 #include "runtime/layout.h"
 #include "runtime/metadata/memory_reader.h"
+#include "platform/system/text.h"
 #include <stdlib.h>
 
 enum { MOST_PARTS = 64, MOST_BYTES = 1 << 14, CACHED = 256, NAME_BYTES = 4096 };
@@ -31,7 +32,7 @@ static size_t base_length(const char *name) {
 }
 
 // Functions of the standard library and of the concurrency runtime repeat what they do for reasons of their own.
-static bool is_of_runtime(const char *name) { return strncmp(name, "$ss", 3) == 0 || strncmp(name, "$sS", 3) == 0; }
+static bool is_of_runtime(const char *name) { return undead_starts_with(name, "$ss") || undead_starts_with(name, "$sS"); }
 
 static bool is_part(const part_search *search, uintptr_t address) {
   uintptr_t start;

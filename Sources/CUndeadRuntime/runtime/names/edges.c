@@ -1,3 +1,5 @@
+// The name of a reference from one node to another, by the kind of the node: field of a class, capture of a closure, element,
+// part of a task. Called by the snapshot's writer when the world runs again.
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"

@@ -1,13 +1,14 @@
+// Names of objects that Swift does not know: of CoreFoundation, libdispatch, and blocks of C. By the symbol that the first word
+// refers to.
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/names/naming.h"
 #include "runtime/runtime.h"
+#include "platform/system/text.h"
 
 enum { MAX_CF_TYPE_ID = 1024 };
-
-static bool starts_with(const char *text, const char *prefix) { return !strncmp(text, prefix, strlen(prefix)); }
 
 static const char *name_of_cf_object(const undead_node *node) {
   uintptr_t info;
@@ -33,10 +34,10 @@ static bool add_dispatch_name(undead_text *text, uintptr_t first_word) {
   uintptr_t start;
   const char *symbol = undead_symbol_name(first_word, &start);
   size_t length = strlen(symbol);
-  if (starts_with(symbol, "__OS_dispatch_") && length > 20 && !strcmp(symbol + length - 7, "_vtable"))
+  if (undead_starts_with(symbol, "__OS_dispatch_") && length > 20 && !strcmp(symbol + length - 7, "_vtable"))
     add_vtable_name(text, symbol);
-  else if (starts_with(symbol, "_dispatch_source_type_")) undead_text_add(text, "dispatch source refs");
-  else if (starts_with(symbol, "_dispatch_continuation_vtables")) undead_text_add(text, "dispatch continuation");
+  else if (undead_starts_with(symbol, "_dispatch_source_type_")) undead_text_add(text, "dispatch source refs");
+  else if (undead_starts_with(symbol, "_dispatch_continuation_vtables")) undead_text_add(text, "dispatch continuation");
   else return false;
   return true;
 }
@@ -46,7 +47,7 @@ static bool is_linked_unote(const undead_node *node) {
   uintptr_t word, start;
   if (node->size < ABI_UNOTE_LINKAGE_BYTES + ABI_SOURCE_HANDLERS) return false;
   if (!undead_copy_memory(node->address + ABI_UNOTE_LINKAGE_BYTES, &word, sizeof word)) return false;
-  return undead_module_of(word) && starts_with(undead_symbol_name(word, &start), "_dispatch_source_type_");
+  return undead_module_of(word) && undead_starts_with(undead_symbol_name(word, &start), "_dispatch_source_type_");
 }
 
 bool undead_is_block(const undead_node *node) {

@@ -1,3 +1,4 @@
+// The asynchronous callers of a task, from one context to its parent. The names of roots.
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"

@@ -1,3 +1,4 @@
+// The name of a node: its type, and for closures what they capture. Called by the snapshot's writer when the world runs again.
 #include "platform/memory/own_data.h"
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"

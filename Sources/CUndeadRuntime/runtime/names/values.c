@@ -1,6 +1,9 @@
+// From a value to the name of one word in it: a descent through fields, tuples, enum payloads and existentials, one level a step.
+// The path of names is the label, the last type that of the word. Needs only the memory of the value, which may be a copy.
 #include "runtime/abi.h"
 #include "runtime/metadata/memory_reader.h"
 #include "runtime/names/naming.h"
+#include "platform/system/text.h"
 
 enum { MAX_DEPTH = 24, MAX_ENUM_BYTES = 1024 };
 
@@ -25,7 +28,7 @@ static void add_component(descent *walk, const char *name) {
   if (!name[0]) return;
   if (walk->label->length) undead_text_add(walk->label, ".");
   static const char lazy[] = "$__lazy_storage_$_";
-  bool is_lazy = !strncmp(name, lazy, sizeof lazy - 1);
+  bool is_lazy = undead_starts_with(name, lazy);
   undead_text_add(walk->label, is_lazy ? name + sizeof lazy - 1 : name);
   if (is_lazy) undead_text_add(walk->label, " (lazy)");
 }

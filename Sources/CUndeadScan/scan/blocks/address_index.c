@@ -14,7 +14,7 @@ static uintptr_t address_at(const undead_address_index *index, uint32_t entry) {
   return *(const uintptr_t *)(index->entries + (size_t)entry * index->stride);
 }
 
-static place place_of(undead_index_line *lines, uintptr_t block) {
+static place place_in_index(undead_index_line *lines, uintptr_t block) {
   uint32_t granule = block >> 4 & (UNDEAD_LEAF_GRANULES - 1), in_line = granule % UNDEAD_INDEX_GRANULES;
   return (place){&lines[granule / UNDEAD_INDEX_GRANULES], in_line / 64, in_line % 64};
 }
@@ -31,7 +31,7 @@ bool undead_address_index_open(undead_address_index *index, const void *entries,
       undead_address_index_close(index);
       return false;
     }
-    place at = place_of(*lines, block);
+    place at = place_in_index(*lines, block);
     if (at.line != last) at.line->before = i;
     last = at.line;
     at.line->starts[at.word] |= 1ull << at.bit;
@@ -53,7 +53,7 @@ void undead_address_index_close(undead_address_index *index) {
 uint32_t undead_address_index_of(const undead_address_index *index, uintptr_t block) {
   undead_index_line *lines = index->lines[block >> UNDEAD_LEAF_SHIFT];
   if (!lines) return UINT32_MAX;
-  place at = place_of(lines, block);
+  place at = place_in_index(lines, block);
   if (block % 16 || !(at.line->starts[at.word] >> at.bit & 1)) return UINT32_MAX;
   uint64_t position = at.line->before;
   for (uint32_t i = 0; i < at.word; i++) position += (uint64_t)__builtin_popcountll(at.line->starts[i]);

@@ -41,7 +41,7 @@ static uintptr_t next_in_single_list(uintptr_t memory) {
   return layout.protected_links ? undead_glibc_next(memory) : word_at(memory);
 }
 
-static bool note(list_walk *walk, uintptr_t chunk) {
+static bool note_chunk(list_walk *walk, uintptr_t chunk) {
   return undead_is_chunk(walk->heap, chunk) && undead_note_free_chunk(walk->free, chunk);
 }
 
@@ -85,7 +85,7 @@ static void walk_bin(list_walk *walk, uintptr_t bin) {
 
 // What has never been handed out, or was taken back, ends where the heap does: at a page.
 static void note_top(list_walk *walk, uintptr_t top) {
-  if (undead_is_readable(top, CHUNK_SMALLEST) && (top + undead_chunk_bytes(top)) % 4096 == 0 && note(walk, top))
+  if (undead_is_readable(top, CHUNK_SMALLEST) && (top + undead_chunk_bytes(top)) % 4096 == 0 && note_chunk(walk, top))
     undead_note_top(walk->free, top);
 }
 
@@ -159,7 +159,7 @@ static void list_put_aside(list_walk *walk) {
   uintptr_t block = (uintptr_t)undead_avoid_put_aside();
   for (uint32_t count = 0; block && count < MOST_PUT_ASIDE; block = word_at(block), count++) {
     if (is_mapped(block - CHUNK_HEADER)) continue;
-    if (!note(walk, block - CHUNK_HEADER)) return;
+    if (!note_chunk(walk, block - CHUNK_HEADER)) return;
     note_kept(walk, block - CHUNK_HEADER);
   }
 }

@@ -1,3 +1,4 @@
+// The free chunks of glibc's arenas, as bits for each leaf of the registry, and the tops of the arenas. Filled by arenas.c.
 #include "platform/maps/maps.h"
 #include "platform/memory/memory.h"
 #include "scan/blocks/arenas_internal.h"

@@ -36,7 +36,7 @@ void undead_isas_close(undead_isas *isas) {
 static uint64_t hash(uintptr_t word) { return undead_spread(word >> 3) >> 32; }
 
 // The slot of `word`, or the free one where it belongs.
-static uintptr_t *slot_of(uintptr_t *table, uint32_t size, uintptr_t word) {
+static uintptr_t *slot_of_isa(uintptr_t *table, uint32_t size, uintptr_t word) {
   uint64_t slot = hash(word) & (size - 1);
   while (table[slot] && table[slot] != word) slot = (slot + 1) & (size - 1);
   return &table[slot];
@@ -46,7 +46,7 @@ static bool grow(undead_isas *isas) {
   uint32_t size = isas->table_size * 2;
   uintptr_t *larger = undead_map(size * sizeof *larger);
   if (!larger) return false;
-  for (uint32_t i = 0; i < isas->count; i++) *slot_of(larger, size, isas->list[i]) = isas->list[i];
+  for (uint32_t i = 0; i < isas->count; i++) *slot_of_isa(larger, size, isas->list[i]) = isas->list[i];
   undead_unmap(isas->table, isas->table_size * sizeof *isas->table);
   isas->table = larger;
   isas->table_size = size;
@@ -108,15 +108,15 @@ static bool add_variant(undead_isas *isas, uintptr_t isa, uintptr_t block) {
   undead_variant variant = {.isa = isa, .count = words.count};
   for (uint32_t i = 0; i < words.count; i++) variant.words[i] = ((const volatile uintptr_t *)(block + words.offset))[i];
   uintptr_t key = undead_variant_key(isa, variant.words, words.count);
-  uintptr_t *known = slot_of(variants->keys, 2 * UNDEAD_MOST_VARIANTS, key);
+  uintptr_t *known = slot_of_isa(variants->keys, 2 * UNDEAD_MOST_VARIANTS, key);
   if (*known) return true;
   *known = key;
   variants->list[variants->count++] = variant;
   return true;
 }
 
-static void add(undead_isas *isas, uintptr_t word, uintptr_t block) {
-  if (*slot_of(isas->table, isas->table_size, word)) return;
+static void add_isa(undead_isas *isas, uintptr_t word, uintptr_t block) {
+  if (*slot_of_isa(isas->table, isas->table_size, word)) return;
   if (isas->count == UNDEAD_MAX_ISAS) return;
   undead_kind kind = undead_classify(word, UINT64_MAX);
   if (kind == UNDEAD_KIND_OTHER) {
@@ -125,7 +125,7 @@ static void add(undead_isas *isas, uintptr_t word, uintptr_t block) {
   }
   if (kind == UNDEAD_KIND_CONTEXT && !undead_premise_of_context(word)) isas->odd++;
   if (isas->count == isas->table_size / 2 && !grow(isas)) return;
-  *slot_of(isas->table, isas->table_size, word) = word;
+  *slot_of_isa(isas->table, isas->table_size, word) = word;
   isas->list[isas->count++] = word;
   note_deciding(isas, word, kind);
 }
@@ -148,11 +148,11 @@ static inline void look_at(undead_isas *isas, uintptr_t block) {
   if (*recent == word || word & 7 || word < 4096 || word >> UNDEAD_ADDRESS_BITS) return;
   *recent = word;
   // Lists and trees of C begin with the address of another block; no metadata lies at the start of one.
-  if (!undead_registry_knows(word)) add(isas, word, block);
+  if (!undead_registry_knows(word)) add_isa(isas, word, block);
   if (add_variant(isas, word, block)) *recent = isas->last = 0;
 }
 
-static bool visit(void *isas, uintptr_t block, uint32_t *registered) {
+static bool visit_isa(void *isas, uintptr_t block, uint32_t *registered) {
   (void)registered;
   look_at(isas, block);
   return true;
@@ -186,7 +186,7 @@ static void look_at_leaf(void *context, undead_leaf *leaf, uintptr_t base) {
         look_later(&later, base + ((first + (uint64_t)__builtin_ctz(used)) << 4));
   }
   look_at_rest(&later);
-  if (undead_sparse_used && !undead_sparse_expanded) undead_sparse_visit(leaf, base, visit, context);
+  if (undead_sparse_used && !undead_sparse_expanded) undead_sparse_visit(leaf, base, visit_isa, context);
 }
 
 void undead_isas_collect(undead_isas *isas) {

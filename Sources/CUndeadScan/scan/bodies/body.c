@@ -97,7 +97,8 @@ uint64_t undead_outside_count(const undead_heap *heap, uintptr_t block) {
   return (weak ? weak - 1 : 0) + (unowned ? unowned - 1 : 0);
 }
 
-bool undead_has_refcount(const undead_heap *heap, uintptr_t block) {
+// The second word looks like the reference count of a Swift object.
+static bool has_refcount(const undead_heap *heap, uintptr_t block) {
   uint64_t refcount = word_at(block + ABI_OBJECT_REFCOUNT);
   uintptr_t table = side_table_of(refcount);
   if (table) return undead_heap_starts(heap, table) && word_at(table) == block;
@@ -140,7 +141,7 @@ static bool is_object(undead_bodies *bodies, uintptr_t block, undead_kind kind) 
   // with what was there before, a dead object, of which nothing is true any more.
   if (undead_given() && undead_is_deiniting(bodies->heap, block)) return false;
   if (kind != UNDEAD_KIND_CLASS) return true;
-  if (!undead_has_refcount(bodies->heap, block)) return false;
+  if (!has_refcount(bodies->heap, block)) return false;
   if (!knows_maker_of(bodies, block)) return fields_fit(bodies, block);
   if (!undead_is_made_raw(bodies->makers, *undead_heap_word(bodies->heap, block) & UNDEAD_WORD_BACKTRACE)) return true;
   return undead_owns_memory(block) && !undead_block_is_chosen((void *)block);   // an object on guarded pages
@@ -209,7 +210,7 @@ undead_kind undead_body_kind(undead_bodies *bodies, uintptr_t block, size_t size
     bodies->kinds[slot].size = size;
   }
   undead_kind kind = bodies->kinds[slot].kind;
-  return kind && undead_has_refcount(bodies->heap, block) && is_object(bodies, block, kind) ? kind : UNDEAD_KIND_OTHER;
+  return kind && has_refcount(bodies->heap, block) && is_object(bodies, block, kind) ? kind : UNDEAD_KIND_OTHER;
 }
 
 // Of a slab of task memory only the allocated part: the rest holds what ended calls left. `used` grows before memory is

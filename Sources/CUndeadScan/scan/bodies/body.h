@@ -118,5 +118,3 @@ bool undead_is_deiniting(const undead_heap *heap, uintptr_t block);
 uint64_t undead_strong_count(const undead_heap *heap, uintptr_t block);
 // The weak and unowned references that are counted there, without its own one of each; 0 if that is not known.
 uint64_t undead_outside_count(const undead_heap *heap, uintptr_t block);
-// True if the second word looks like the reference count of a Swift object.
-bool undead_has_refcount(const undead_heap *heap, uintptr_t block);

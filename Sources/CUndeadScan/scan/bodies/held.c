@@ -28,7 +28,7 @@ void undead_hold(undead_bodies *bodies, uintptr_t block) {
   bodies->held_count++;
 }
 
-static void add_storage(undead_bodies *bodies, uintptr_t word, bool running) {
+static void add_held_storage(undead_bodies *bodies, uintptr_t word, bool running) {
   uintptr_t block = undead_heap_resolve(bodies->heap, word & UNDEAD_POINTER_MASK);
   if (!block || undead_block_size(block) < ABI_OBJECT_HEADER) return;
   const undead_layout *layout = undead_body_layout(bodies, word_at(block));
@@ -43,7 +43,7 @@ static bool begins_task(undead_bodies *bodies, uintptr_t address, uintptr_t end)
 
 // A task that a thread refers to may be running: its frames are between two instructions, too. One of `async let` lies in a slab
 // of another.
-static void add_task(undead_bodies *bodies, uintptr_t word, uintptr_t except) {
+static void add_held_task(undead_bodies *bodies, uintptr_t word, uintptr_t except) {
   enum { MOST_SLABS = 64 };
   uintptr_t address = word & UNDEAD_POINTER_MASK, memory = undead_heap_resolve(bodies->heap, address);
   if (!memory || memory == except) return;
@@ -68,13 +68,13 @@ static bool is_data_of_image(uintptr_t address) {
 static void add_reachable(undead_bodies *bodies, uintptr_t word) {
   uintptr_t address = word & UNDEAD_POINTER_MASK, block = undead_heap_resolve(bodies->heap, address);
   if (!block) {
-    if (address % 8 == 0 && is_data_of_image(address)) add_storage(bodies, word_at(address), true);
+    if (address % 8 == 0 && is_data_of_image(address)) add_held_storage(bodies, word_at(address), true);
     return;
   }
   size_t size = undead_block_size(block);
   uintptr_t end = block + (size < FIELDS_BYTES ? size : FIELDS_BYTES);
-  for (uintptr_t at = block; at + 8 <= end; at += 8) add_storage(bodies, word_at(at), true);
-  if (address % 8 == 0 && address >= end && address + 8 <= block + size) add_storage(bodies, word_at(address), true);
+  for (uintptr_t at = block; at + 8 <= end; at += 8) add_held_storage(bodies, word_at(at), true);
+  if (address % 8 == 0 && address >= end && address + 8 <= block + size) add_held_storage(bodies, word_at(address), true);
 }
 
 // A thread at a system call, or in the check that it asked for, is not between two instructions of the library.
@@ -88,8 +88,8 @@ static bool was_running(const undead_world *world, int32_t caller, int32_t tid) 
 static void add_root(undead_bodies *bodies, const undead_world *world, int32_t caller, uintptr_t waiting, const undead_root *root) {
   bool running = was_running(world, caller, root->tid);
   for (uintptr_t at = root->low; at < root->high; at += 8) {
-    add_storage(bodies, word_at(at), running);
-    add_task(bodies, word_at(at), root->tid == caller ? waiting : 0);
+    add_held_storage(bodies, word_at(at), running);
+    add_held_task(bodies, word_at(at), root->tid == caller ? waiting : 0);
     if (running && at - root->low < NEAR_BYTES) add_reachable(bodies, word_at(at));
   }
 }
@@ -122,7 +122,7 @@ void undead_held_open(undead_bodies *bodies, const undead_roots *roots, const un
     const undead_root *root = &roots->roots[i];
     if (root->kind == UNDEAD_ROOT_STACK || root->kind == UNDEAD_ROOT_REGISTER) add_root(bodies, world, caller, waiting, root);
     if (root->kind == UNDEAD_ROOT_THREAD_LOCAL)
-      for (uintptr_t at = root->low; at < root->high; at += 8) add_task(bodies, word_at(at), root->tid == caller ? waiting : 0);
+      for (uintptr_t at = root->low; at < root->high; at += 8) add_held_task(bodies, word_at(at), root->tid == caller ? waiting : 0);
   }
   undead_held_sort(bodies);
 }

@@ -13,7 +13,7 @@ static bool is_plain(const undead_layout *layout) {
   return true;
 }
 
-static void describe(undead_plan *plan, const undead_layout *layout) {
+static void describe_layout(undead_plan *plan, const undead_layout *layout) {
   uint64_t skipped = 0;
   for (uint32_t i = 0; i < layout->skip_count; i++) skipped |= 1ull << layout->skip[i] / 8;
   plan->has_weak = skipped != 0;
@@ -43,6 +43,6 @@ void undead_plan_make(undead_plan *plan, undead_bodies *bodies, uintptr_t isa) {
   uintptr_t guard = heap->pointer_guard;   // what setjmp makes of 0, and 0 of it
   plan->zero_is_nothing = !undead_heap_may_hold(heap, 0) && (guard >> UNDEAD_ADDRESS_BITS || !undead_heap_may_hold(heap, guard));
   plan->counted = layout->kind == UNDEAD_KIND_CLASS;
-  describe(plan, layout);
+  describe_layout(plan, layout);
   plan->plain = true;
 }

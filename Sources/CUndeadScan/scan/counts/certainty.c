@@ -12,14 +12,14 @@ void undead_certainty_add(undead_worklist *reasons, const undead_tally *tally) {
   }
 }
 
-static undead_node *node_of(const undead_scan_result *result, uintptr_t block) {
+static undead_node *node_of_block(const undead_scan_result *result, uintptr_t block) {
   size_t place = undead_place_of(result->nodes, result->node_count, sizeof *result->nodes, block);
   return place < result->node_count ? &result->nodes[place] : NULL;
 }
 
 void undead_certainty_note(undead_storage *storage, undead_worklist *reasons) {
   for (uintptr_t reason; (reason = undead_worklist_pop(reasons));) {
-    undead_node *node = node_of(&storage->result, reason & ~(uintptr_t)WHY_BITS);
+    undead_node *node = node_of_block(&storage->result, reason & ~(uintptr_t)WHY_BITS);
     if (!node) continue;
     node->flags |= UNDEAD_NODE_BY_COUNTS;
     if (reason & UNDEAD_WHY_NUMBER) node->flags |= UNDEAD_NODE_NAMED_BY_NUMBER;

@@ -1,3 +1,5 @@
+// Finds the sets of objects that own each other and that only a doubtful frame names (counts.h has why they are no leaks). A
+// bounded part of the blocks is looked at: beyond it no set is found.
 #include "scan/counts/counts.h"
 #include "platform/memory/memory.h"
 #include "scan/bodies/references.h"
@@ -57,7 +59,7 @@ static bool mark_alive(closed_search *self) {
   return ok;
 }
 
-static bool list_closed(closed_search *self) {
+static bool list_closed_blocks(closed_search *self) {
   undead_closed *closed = self->closed;
   closed->capacity = self->tally.count - (uint32_t)self->alive->blocks;
   if (closed->capacity > MOST_CLOSED_BLOCKS) closed->capacity = 0;
@@ -71,12 +73,12 @@ static bool list_closed(closed_search *self) {
   return true;
 }
 
-static bool search(closed_search *self, const undead_roots *roots) {
+static bool search_closed(closed_search *self, const undead_roots *roots) {
   const undead_heap *heap = self->marker->heap;
   if (!undead_tally_open(&self->tally, self->marker->bodies, UNDEAD_WORD_LATE, 0)) return false;
   undead_heap_each(heap, add_closed_references, self);
   note_doubtful(self, roots);
-  bool ok = mark_alive(self) && list_closed(self);
+  bool ok = mark_alive(self) && list_closed_blocks(self);
   for (uint32_t i = 0; i < self->tally.count; i++)
     *undead_heap_word(heap, self->tally.blocks[i].block) &= ~(UNDEAD_WORD_LATE | UNDEAD_WORD_MARK_AGAIN);
   undead_tally_close(&self->tally);
@@ -95,7 +97,7 @@ bool undead_closed_find(undead_closed *closed, undead_marker *marker, const unde
   if (!self.alive) return false;
   *self.alive = (undead_marker){.bodies = marker->bodies, .heap = marker->heap, .bit = UNDEAD_WORD_MARK_AGAIN,
                                 .within = UNDEAD_WORD_LATE, .weak = UNDEAD_WEAK_IS_IGNORED};
-  bool ok = search(&self, roots);
+  bool ok = search_closed(&self, roots);
   undead_mark_close(self.alive);
   undead_unmap(self.alive, sizeof *self.alive);
   return ok;

@@ -4,11 +4,12 @@
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
 #include "scan/bodies/references.h"
+#include "platform/system/text.h"
 #include <string.h>
 
 static bool is_listed(const undead_tally *tally, uint32_t word) { return word & tally->bit && !(word & tally->without); }
 
-static bool count_block(void *context, uintptr_t block, uint32_t *word) {
+static bool count_in_tally(void *context, uintptr_t block, uint32_t *word) {
   (void)block;
   undead_tally *tally = context;
   if (*word & tally->except) *word &= ~tally->bit;
@@ -23,7 +24,7 @@ static bool tally_block(void *context, uintptr_t block, uint32_t *word) {
 }
 
 static bool list(undead_tally *tally) {
-  undead_heap_each(tally->heap, count_block, tally);
+  undead_heap_each(tally->heap, count_in_tally, tally);
   tally->blocks = undead_map((tally->capacity + 1ull) * sizeof *tally->blocks);
   if (!tally->blocks) return false;
   if (tally->capacity) undead_heap_each(tally->heap, tally_block, tally);
@@ -77,8 +78,7 @@ static bool is_block_of_swift(uintptr_t block) {
   const undead_c_block_descriptor *descriptor = header->descriptor;
   if (!undead_is_readable((uintptr_t)descriptor, sizeof *descriptor)) return false;
   if (descriptor->size != ABI_BLOCK_HEADER + 16 || !undead_is_executable((uintptr_t)descriptor->copy)) return false;
-  static const char helper[] = "block_copy_helper";
-  return !strncmp(undead_symbol_name((uintptr_t)descriptor->copy, NULL), helper, sizeof helper - 1);
+  return undead_starts_with(undead_symbol_name((uintptr_t)descriptor->copy, NULL), "block_copy_helper");
 }
 
 // A block in the sense of C that was made of a Swift closure: its code for that, then the closure's context, which its helper

@@ -16,7 +16,7 @@
 typedef undead_graph_walk walk;
 typedef undead_listed_edge listed_edge;
 
-static bool add_edge(walk *self, uint32_t place, uintptr_t target, uintptr_t at, const undead_layout *storage) {
+static bool add_graph_edge(walk *self, uint32_t place, uintptr_t target, uintptr_t at, const undead_layout *storage) {
   if (self->edge_count == self->edge_capacity && !undead_grow(self->edges, self->edge_capacity, 1 << 14)) return false;
   self->edges[self->edge_count++] = (listed_edge){place, undead_rank_of(&self->writer.ranks, target), at, storage};
   return true;
@@ -88,7 +88,7 @@ static bool is_behind_fields(const walk *self, uintptr_t at) {
   return at + sizeof(uintptr_t) > self->block + layout->fixed_size;
 }
 
-static void visit_reference(void *context, const undead_reference *reference) {
+static void visit_edge(void *context, const undead_reference *reference) {
   walk *self = context;
   undead_graph_writer *writer = &self->writer;
   bool within = reference->address - self->block < self->size;
@@ -119,7 +119,7 @@ static void visit_reference(void *context, const undead_reference *reference) {
     place.companion = reference->at % 8 == 0 && reference->at - 8 >= self->body->low ? word_at(reference->at - 8) : 0;
     known = undead_graph_place_of(&writer->tables, place);
   }
-  if (!add_edge(self, known, block, reference->at, storage)) writer->tables.full = true;
+  if (!add_graph_edge(self, known, block, reference->at, storage)) writer->tables.full = true;
 }
 
 // An object keeps the table of its weak references alive, by a word that is no field.
@@ -131,7 +131,7 @@ static void add_side_table(walk *self) {
   undead_graph_place place = {.type = self->type, .target_type = UINT32_MAX, .offset = ABI_OBJECT_REFCOUNT,
                               .sample_offset = ABI_OBJECT_REFCOUNT, .strength = UNDEAD_STRENGTH_COUNTED,
                               .flags = UNDEAD_PLACE_IMPLIED};
-  if (!add_edge(self, undead_graph_place_of(&self->writer.tables, place), table, 0, NULL)) self->writer.tables.full = true;
+  if (!add_graph_edge(self, undead_graph_place_of(&self->writer.tables, place), table, 0, NULL)) self->writer.tables.full = true;
 }
 
 static void write_neighbours(walk *self, const listed_edge *edge) {
@@ -166,7 +166,7 @@ static bool is_reached(const walk *self, uint32_t word) {
   return word & UNDEAD_WORD_MARK;
 }
 
-static description describe(walk *self, uint32_t word) {
+static description describe_block(walk *self, uint32_t word) {
   undead_graph_writer *writer = &self->writer;
   description found = {.shape = {.type = self->type, .size = self->size}};
   undead_graph_shape *shape = &found.shape;
@@ -186,7 +186,7 @@ static description describe(walk *self, uint32_t word) {
 static void write_block(walk *self, uint32_t word, uintptr_t before, uint32_t rank) {
   undead_graph_writer *writer = &self->writer;
   undead_stream *stream = &writer->stream;
-  description found = describe(self, word);
+  description found = describe_block(self, word);
   // That of a part's first block is written when it is known which one was before.
   if (self->block != before) undead_stream_varint(stream, (self->block >> 4) - (before >> 4));
   undead_stream_varint(stream, undead_graph_shape_of(&writer->tables, found.shape));
@@ -291,7 +291,7 @@ static bool walk_references(walk *self, undead_body *body) {
   bool alone = !self->turn || undead_body_is_shareable(writer->bodies, self->block, self->size);
   if (!alone && !undead_crew_takes(self->turn)) return false;
   undead_body_of(writer->bodies, self->block, self->size, body);
-  undead_walk_body(writer->heap, self->block, body, true, visit_reference, self);
+  undead_walk_body(writer->heap, self->block, body, true, visit_edge, self);
   note_descriptors(self, self->rank);
   if (!alone) __atomic_store_n(self->turn, 0, __ATOMIC_RELEASE);
   return true;

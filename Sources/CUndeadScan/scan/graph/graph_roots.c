@@ -44,7 +44,7 @@ static bool is_unrecorded(const root_walk *self, uintptr_t address) {
 }
 
 // Variables have names; all the words of other memory count as one.
-static uintptr_t place_of(root_walk *self, uintptr_t address) {
+static uintptr_t place_of_word(root_walk *self, uintptr_t address) {
   if (!self->mapping || address < self->mapping->low || address >= self->mapping->high) {
     self->mapping = undead_mapping_of(address);
     self->in_image = undead_module_of(address) != NULL;
@@ -67,12 +67,12 @@ static void visit_root_reference(void *context, const undead_reference *referenc
   if (from->kind == UNDEAD_ROOT_GLOBAL) {
     uintptr_t address = reference->at + from->shift;
     if (is_of_instrument(self, address)) return;
-    root.address = place_of(self, address);
+    root.address = place_of_word(self, address);
     if (!self->in_image) root.flags |= UNDEAD_ROOT_MAPPED;
     if (undead_is_dispatch_data(address)) root.flags |= UNDEAD_ROOT_OF_RUNTIME;
     if (is_unrecorded(self, address)) root.kind = UNDEAD_ROOT_UNRECORDED;
   } else if (from->kind == UNDEAD_ROOT_STACK) {
-    root.address = place_of(self, reference->at + from->shift);
+    root.address = place_of_word(self, reference->at + from->shift);
     undead_stack_word_note(&self->frames, self->writer->graph, from->tid, reference->at + from->shift);
   }
   note_slice(self, reference, block);

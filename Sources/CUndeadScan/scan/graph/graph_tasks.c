@@ -87,7 +87,7 @@ void undead_graph_note_inner(undead_graph_writer *writer, uintptr_t address, uin
   graph->inner_words[graph->inner_word_count++] = (undead_graph_inner_word){from, address};
 }
 
-static void note(undead_graph_writer *writer, uintptr_t address, uint32_t type, int depth);
+static void note_task_at(undead_graph_writer *writer, uintptr_t address, uint32_t type, int depth);
 
 static void note_children(undead_graph_writer *writer, uintptr_t task, uintptr_t child, int depth) {
   for (uint32_t i = 0; i < MOST_RECORDS && child; i++, child = word_at(child + ABI_TASK_NEXT_CHILD)) {
@@ -97,7 +97,7 @@ static void note_children(undead_graph_writer *writer, uintptr_t task, uintptr_t
     // One with a block of its own is visited as such.
     if (undead_heap_starts(writer->heap, child)) continue;
     uint32_t type = undead_graph_type_of(&writer->tables, writer->bodies, child, ABI_TASK_GROUP + 8, UNDEAD_KIND_TASK);
-    note(writer, child, type, depth + 1);
+    note_task_at(writer, child, type, depth + 1);
   }
 }
 
@@ -131,7 +131,7 @@ static void note_slabs(undead_graph_writer *writer, uintptr_t task) {
   }
 }
 
-static void note(undead_graph_writer *writer, uintptr_t address, uint32_t type, int depth) {
+static void note_task_at(undead_graph_writer *writer, uintptr_t address, uint32_t type, int depth) {
   enum { MOST_DEPTH = 16 };
   undead_graph *graph = writer->graph;
   if (depth == MOST_DEPTH || graph->task_count == UNDEAD_TASK_LIMIT || !is_in_heap(writer, address, ABI_TASK_PARENT)) return;
@@ -169,4 +169,4 @@ void undead_graph_note_queue(undead_graph_writer *writer, uintptr_t block, size_
   if (label) graph->queues[graph->queue_count++] = (undead_graph_queue){rank, label};
 }
 
-void undead_graph_note_task(undead_graph_writer *writer, uintptr_t task, uint32_t type) { note(writer, task, type, 0); }
+void undead_graph_note_task(undead_graph_writer *writer, uintptr_t task, uint32_t type) { note_task_at(writer, task, type, 0); }

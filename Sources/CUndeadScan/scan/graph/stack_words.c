@@ -2,7 +2,7 @@
 #include "platform/processor/processor.h"
 #include "unwind/walk_x86_64.h"
 
-static const undead_stopped_thread *thread_of(const undead_world *world, int32_t tid) {
+static const undead_stopped_thread *thread_of_tid(const undead_world *world, int32_t tid) {
   for (uint32_t i = 0; i < world->thread_count; i++)
     if (world->threads[i].tid == tid) return &world->threads[i];
   return NULL;
@@ -13,7 +13,7 @@ static void walk_thread(undead_stack_frames *self, undead_graph *graph, int32_t 
   self->tid = tid;
   self->count = 0;
   self->first = graph->frame_count;
-  const undead_stopped_thread *thread = thread_of(self->world, tid);
+  const undead_stopped_thread *thread = thread_of_tid(self->world, tid);
   if (!thread || thread->phase != UNDEAD_THREAD_STOPPED) return;
   // Behind its instruction, as a return address is.
   undead_frame frame = {thread->pc + 1, thread->sp, thread->general[UNDEAD_FP]};

@@ -155,7 +155,7 @@ typedef struct {
   size_t size;       // what lies in the block itself is marked; 0 for a root
 } reference_source;
 
-static inline void visit(void *context, const undead_reference *reference) {
+static inline void visit_marked(void *context, const undead_reference *reference) {
   const reference_source *source = context;
   if (reference->address - source->block < source->size) return;
   bool weak = source->marker->weak && undead_is_weak_evidence(reference->evidence);
@@ -166,7 +166,7 @@ static inline void visit(void *context, const undead_reference *reference) {
 
 static void scan_plain(undead_marker *marker, uintptr_t block, size_t size, const undead_plan *plan) {
   reference_source source = {marker, block, size};
-  undead_walk_plain(marker->heap, block, size, plan, visit, &source);
+  undead_walk_plain(marker->heap, block, size, plan, visit_marked, &source);
 }
 
 static void scan_other(undead_marker *marker, uintptr_t block, size_t size) {
@@ -177,7 +177,7 @@ static void scan_other(undead_marker *marker, uintptr_t block, size_t size) {
   // Types that are made while the program runs lie in blocks, too.
   if (undead_heap_may_hold(marker->heap, body.isa)) consider(marker, body.isa, block);
   reference_source source = {marker, block, size};
-  undead_walk_body(marker->heap, block, &body, false, visit, &source);
+  undead_walk_body(marker->heap, block, &body, false, visit_marked, &source);
 }
 
 static inline void scan_block(undead_marker *marker, uintptr_t block) {
@@ -250,7 +250,7 @@ static void scan_roots(undead_marker *marker, const undead_roots *roots, root_or
   reference_source source = {marker, 0};
   for (uint32_t i = 0; i < roots->count; i++) {
     if (order_of(marker, &roots->roots[i]) != order) continue;
-    undead_walk_root(marker->heap, &roots->roots[i], visit, &source);
+    undead_walk_root(marker->heap, &roots->roots[i], visit_marked, &source);
     if (marker->waiting.top > UNDEAD_WORKLIST_FIRST / 2) drain_all(marker);
   }
   drain_all(marker);

@@ -1,3 +1,5 @@
+// Marks with several threads of the helper's crew: each has a marker of its own, blocks are handed over by a pool, and at the end
+// what was counted is added up.
 #include "scan/mark/mark.h"
 #include "platform/memory/memory.h"
 #include "world/crew.h"
@@ -36,7 +38,7 @@ static void prepare(member *member, const undead_marker *first) {
                                    .pool = first->pool};
 }
 
-static void add(undead_marker *first, undead_marker *other) {
+static void add_marker(undead_marker *first, undead_marker *other) {
   first->blocks += other->blocks;
   first->bytes += other->bytes;
   first->bodies->met_unsure |= other->bodies->met_unsure;
@@ -54,7 +56,7 @@ static void mark_as_team(undead_marker *marker, team *self) {
   __atomic_store_n(&self->pool.threads, others + 1, __ATOMIC_RELEASE);
   undead_mark_with_others(marker);
   undead_crew_join();
-  for (uint32_t i = 0; i < others; i++) add(marker, &self->members[i].marker);
+  for (uint32_t i = 0; i < others; i++) add_marker(marker, &self->members[i].marker);
   marker->waiting.no_memory |= self->pool.blocks.no_memory | self->pool.for_first.no_memory;
 }
 

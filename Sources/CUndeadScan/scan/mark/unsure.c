@@ -53,7 +53,7 @@ static void note_counted(void *context, const undead_reference *reference) {
   if (place < blocks->count) self->counted[place] = true;
 }
 
-static bool look_into(void *context, uintptr_t block, uint32_t *word) {
+static bool look_into_unsure(void *context, uintptr_t block, uint32_t *word) {
   unsure_search *self = context;
   if (!(*word & UNDEAD_WORD_MARK)) return true;
   undead_body body;
@@ -87,7 +87,7 @@ bool undead_unsure_doubt(undead_marker *marker) {
   bool ok = take_list(&self);
   bool any = ok && self.blocks.count;
   if (any) {
-    undead_heap_each(marker->heap, look_into, &self);
+    undead_heap_each(marker->heap, look_into_unsure, &self);
     keep_sure(&self);
   }
   bodies->doubts_unsure = true;

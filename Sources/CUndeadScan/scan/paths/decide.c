@@ -7,6 +7,7 @@
 #include "scan/view/collect.h"
 #include "scan/graph.h"
 #include "unwind/backtrace.h"
+#include "platform/system/text.h"
 #include <string.h>
 
 enum { MAX_FRAMES = 16, MOST_NAMES = 3 };
@@ -23,12 +24,10 @@ static const char *const allocators[] = {
   "__getline", "scandir", "__scandir", "tempnam", "backtrace_symbols", "__backtrace_symbols",
 };
 
-static bool has_prefix(const char *text, const char *prefix) { return !strncmp(text, prefix, strlen(prefix)); }
-
 static bool is_allocator(const char *name, bool *of_swift) {
   for (size_t i = 0; i < sizeof allocators / sizeof *allocators; i++) {
-    if (!has_prefix(name, allocators[i])) continue;
-    *of_swift |= allocators[i][0] == '$' || has_prefix(allocators[i], "swift");
+    if (!undead_starts_with(name, allocators[i])) continue;
+    *of_swift |= allocators[i][0] == '$' || undead_starts_with(allocators[i], "swift");
     return true;
   }
   return false;
@@ -39,7 +38,7 @@ static bool is_of_toolchain(const char *name) {
   static const char *const prefixes[] = {"$ss", "$sSc", "$s10Foundation", "$s20FoundationEssentials", "$s8Dispatch",
                                          "$s12_Concurrency", "$s17_StringProcessing", "$s16_RegexParser"};
   for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-    if (has_prefix(name, prefixes[i])) return true;
+    if (undead_starts_with(name, prefixes[i])) return true;
   return false;
 }
 
@@ -51,20 +50,15 @@ static bool is_swift_of_program(uintptr_t address, bool called_swift_allocator) 
   if (!name[0]) return called_swift_allocator;
   // Top-level code of a Swift program is in `main`.
   if (!strcmp(name, "main")) return called_swift_allocator || undead_symbol_address(module, "__swift_reflection_version", NULL);
-  return (has_prefix(name, "$s") || has_prefix(name, "$S")) && !is_of_toolchain(name);
-}
-
-static const char *file_name(const undead_module *module) {
-  const char *slash = strrchr(module->path, '/');
-  return slash ? slash + 1 : module->path;
+  return (undead_starts_with(name, "$s") || undead_starts_with(name, "$S")) && !is_of_toolchain(name);
 }
 
 // Code of the toolchain that is linked into a program.
 static bool is_runtime_function(const char *name) {
   static const char *const prefixes[] = {"swift_", "_swift_", "dispatch_", "_dispatch_", "_CF", "__CF"};
   for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-    if (has_prefix(name, prefixes[i])) return true;
-  return (has_prefix(name, "_Z") && strstr(name, "5swift")) || is_of_toolchain(name);
+    if (undead_starts_with(name, prefixes[i])) return true;
+  return (undead_starts_with(name, "_Z") && strstr(name, "5swift")) || is_of_toolchain(name);
 }
 
 // What these take they keep for themselves, and lose only what they mean to: caches, continuations, dead threads' tables.
@@ -72,10 +66,10 @@ static bool is_of_runtime(uintptr_t address, const undead_module *module) {
   static const char *const libraries[] = {"libFoundation", "lib_Foundation", "libdispatch.", "libBlocksRuntime.",
                                           "libXCTest.", "libTesting.", "lib_Testing", "lib_Internal", "ld-linux",
                                           "libUndeadPreload."};
-  const char *file = file_name(module);
-  if (has_prefix(file, "libswift") && module->toolchain) return true;
+  const char *file = undead_file_name(module->path);
+  if (undead_starts_with(file, "libswift") && module->toolchain) return true;
   for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-    if (has_prefix(file, libraries[i])) return true;
+    if (undead_starts_with(file, libraries[i])) return true;
   uintptr_t start;
   return !module->toolchain && is_runtime_function(undead_symbol_name(address, &start));
 }
@@ -84,7 +78,7 @@ static bool is_of_runtime(uintptr_t address, const undead_module *module) {
 static bool is_helper(const undead_module *module) {
   static const char *const libraries[] = {"libc.so", "libpthread.so", "libstdc++.", "libgcc_s.", "libc++", "libm.so"};
   for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
-    if (has_prefix(file_name(module), libraries[i])) return true;
+    if (undead_starts_with(undead_file_name(module->path), libraries[i])) return true;
   return false;
 }
 
@@ -117,7 +111,7 @@ typedef struct {
   uint32_t size;
 } owners;
 
-static owner_slot *slot_of(owners *known, uint32_t backtrace) {
+static owner_slot *slot_of_owner(owners *known, uint32_t backtrace) {
   uint32_t slot = undead_spread32(backtrace) & (known->size - 1);
   for (; known->slots[slot].key; slot = (slot + 1) & (known->size - 1))
     if (known->slots[slot].key >> 2 == backtrace) return &known->slots[slot];
@@ -126,7 +120,7 @@ static owner_slot *slot_of(owners *known, uint32_t backtrace) {
 }
 
 static owner owner_in(const owner_slot *slot) { return (owner)((slot->key & 3) - 1); }
-static owner known_owner(owners *known, uint32_t backtrace) { return owner_in(slot_of(known, backtrace)); }
+static owner known_owner(owners *known, uint32_t backtrace) { return owner_in(slot_of_owner(known, backtrace)); }
 
 static bool open_owners(owners *known, const undead_scan_result *result) {
   uint32_t undecided = 0;
@@ -204,8 +198,8 @@ static bool decide_support(undead_scan_result *result) {
 }
 
 // Blocks that stay undecided are counted: those of C code, and the toolchain's own.
-static void count_block(undead_scan_result *result, const undead_node *node, owners *known) {
-  owner_slot *slot = slot_of(known, node->backtrace);
+static void count_undecided(undead_scan_result *result, const undead_node *node, owners *known) {
+  owner_slot *slot = slot_of_owner(known, node->backtrace);
   bool of_c = owner_in(slot) == OF_C_CODE;
   slot->bytes += node->size;
   *(of_c ? &result->unreachable_c_blocks : &result->unreachable_own_blocks) += 1;
@@ -242,7 +236,7 @@ static void renumber(undead_scan_result *result, owners *known, uint32_t *node_t
   for (uint32_t i = 0; i < result->node_count; i++) {
     const undead_node *node = &result->nodes[i];
     if (node->state == UNDEAD_STATE_UNDECIDED) {
-      count_block(result, node, known);
+      count_undecided(result, node, known);
       node_to[i] = UINT32_MAX;
       continue;
     }

@@ -1,3 +1,5 @@
+// Who owns what a thread's path starts at, and what is reported: counted references are found by one pass over all blocks and
+// roots, and compared with the strong count. Folded holders (contexts, arrays) are replaced by those who hold them.
 #include "scan/paths/paths.h"
 #include "platform/memory/memory.h"
 #include "scan/bodies/references.h"
@@ -85,7 +87,7 @@ static bool note_references(void *context, uintptr_t block, uint32_t *word) {
 }
 
 // The thread at whose word the paths through a block start.
-static int32_t thread_of(const owner_search *self, uintptr_t block) {
+static int32_t thread_of_block(const owner_search *self, uintptr_t block) {
   for (uint32_t i = 0; i < self->result->path_count; i++)
     if (self->finder->first_block[i] == block) return (int32_t)self->result->paths[i].thread;
   return 0;
@@ -98,7 +100,7 @@ static void note_root_word(void *context, const undead_reference *reference) {
   bool of_thread = self->root->kind != UNDEAD_ROOT_GLOBAL;
   held->named_by |= of_thread ? UNDEAD_NODE_NAMED_BY_THREAD : UNDEAD_NODE_NAMED_BY_GLOBAL;
   if (held->named) return;
-  if (!of_thread || self->root->tid != thread_of(self, held->block)) held->named = true;
+  if (!of_thread || self->root->tid != thread_of_block(self, held->block)) held->named = true;
 }
 
 static void note_roots(owner_search *self) {

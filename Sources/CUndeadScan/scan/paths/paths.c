@@ -159,7 +159,7 @@ static void add_path(path_search *search, uint32_t target) {
   }
 }
 
-static void reach(path_search *search, uintptr_t block, uint32_t parent, uint32_t place) {
+static void reach_block(path_search *search, uintptr_t block, uint32_t parent, uint32_t place) {
   uint32_t *registered = undead_heap_word(search->heap, block);
   if (*registered & VISITED || search->count == search->capacity) return;
   *registered |= VISITED;
@@ -212,7 +212,7 @@ static void reach_reference(void *context, const undead_reference *reference) {
   }
   if (by < search->least || by > search->most) return;
   if (by == BY_THREADS && word & EXPLAINED) return;
-  reach(search, block, search->parent, search->parent < WAITING_TASK ? (uint32_t)place : search->root);
+  reach_block(search, block, search->parent, search->parent < WAITING_TASK ? (uint32_t)place : search->root);
 }
 
 // What lies between recorded blocks, if recording began late: unknown blocks, and free memory with what it held before.
@@ -236,7 +236,7 @@ static void reach_items(path_search *search) {
   for (uint32_t i = 0; i < search->options->loop_item_count; i++) {
     uintptr_t block = search->options->loop_items[i].object;
     if (undead_heap_starts(search->heap, block) && *undead_heap_word(search->heap, block) & UNDEAD_WORD_MARK)
-      reach(search, block, ITEM_OF_LOOP, i);
+      reach_block(search, block, ITEM_OF_LOOP, i);
   }
 }
 
@@ -278,7 +278,7 @@ static bool reach_tasks(path_search *search) {
     tasks[i].number = u32_at(tasks[i].block + ABI_TASK_ID);
   }
   undead_sort(tasks, count, sizeof *tasks);
-  for (uint64_t i = 0; i < count && search->missing; i++) reach(search, tasks[i].block, WAITING_TASK, 0);
+  for (uint64_t i = 0; i < count && search->missing; i++) reach_block(search, tasks[i].block, WAITING_TASK, 0);
   undead_unmap(tasks, bytes);
   return true;
 }

@@ -10,6 +10,7 @@
 #include "scan/premises/premises_internal.h"
 #include "scan/suspects/suspects.h"
 #include "world/images.h"
+#include "platform/system/text.h"
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -159,8 +160,8 @@ static void check_block(undead_premises *premises) {
   const undead_module *module = undead_module_of(undead_image_facts.dispatch_image.low);
   uintptr_t copy = 0, release = 0, stack = 0;
   for (size_t i = 0; i < undead_module_count() && !(copy && stack); i++) {
-    const char *slash = strrchr(undead_module_at(i)->path, '/');
-    if (undead_module_at(i) != module && (!slash || strncmp(slash, "/libBlocksRuntime.", 18))) continue;
+    const char *file = undead_file_name(undead_module_at(i)->path);
+    if (undead_module_at(i) != module && !undead_starts_with(file, "libBlocksRuntime.")) continue;
     copy = undead_symbol_address(undead_module_at(i), "_Block_copy", NULL);
     release = undead_symbol_address(undead_module_at(i), "_Block_release", NULL);
     stack = undead_symbol_address(undead_module_at(i), "_NSConcreteStackBlock", NULL);

@@ -27,7 +27,7 @@ static bool search_recent(undead_proof_graph *graph, const undead_proof_roots *r
   return undead_proof_follow(graph);
 }
 
-static bool search(undead_proof_graph *graph, const undead_proof_roots *roots, uintptr_t holder) {
+static bool search_proof(undead_proof_graph *graph, const undead_proof_roots *roots, uintptr_t holder) {
   if (holder) undead_proof_reach_held(graph, holder);
   if (search_recent(graph, roots)) return true;
   undead_proof_each_root(roots, graph->heap, false, look_at_root, graph);
@@ -51,7 +51,7 @@ void undead_proof_search(undead_proof *proof) {
   if (!is_possible() || !undead_images_refresh() || !undead_heap_open_registered(&heap)) return;
   undead_proof_roots_open(&roots);
   if (undead_proof_graph_open(&graph, &heap, proof)) {
-    proof->found = search(&graph, &roots, proof->holder) && undead_proof_confirm(&graph, &roots);
+    proof->found = search_proof(&graph, &roots, proof->holder) && undead_proof_confirm(&graph, &roots);
     for (uint32_t i = 0; proof->found && i < graph.count; i++)
       if (graph.nodes[i].needed && graph.nodes[i].from == UNDEAD_PROOF_ROOT) note_recent(graph.nodes[i].place);
   }

@@ -16,7 +16,7 @@ enum {
 };
 _Static_assert(MOST_NODES < SLOTS / 2, "there is always a free slot");
 
-static uint32_t *slot_of(const undead_proof_graph *graph, uintptr_t block) {
+static uint32_t *slot_of_proof(const undead_proof_graph *graph, uintptr_t block) {
   uint64_t at = undead_spread(block >> 4) >> 40 & (SLOTS - 1);
   while (graph->slots[at] && graph->nodes[graph->slots[at] - 1].block != block) at = (at + 1) & (SLOTS - 1);
   return &graph->slots[at];
@@ -26,7 +26,7 @@ static uint32_t word_of(const undead_proof_graph *graph, uintptr_t block) {
   return __atomic_load_n(undead_heap_word(graph->heap, block), __ATOMIC_ACQUIRE);
 }
 
-static uint32_t add(undead_proof_graph *graph, uint32_t *slot, uintptr_t block, uint32_t from, uintptr_t place) {
+static uint32_t add_proof_node(undead_proof_graph *graph, uint32_t *slot, uintptr_t block, uint32_t from, uintptr_t place) {
   uint32_t number = graph->count++;
   graph->nodes[number] = (undead_proof_node){.block = block, .place = place, .word = word_of(graph, block), .from = from};
   *slot = number + 1;
@@ -47,8 +47,8 @@ bool undead_proof_graph_open(undead_proof_graph *graph, const undead_heap *heap,
   if (proof->wanted_count > MOST_NODES / 2) return false;
   for (uint32_t i = 0; i < proof->wanted_count; i++) {
     if (!undead_heap_starts(heap, proof->wanted[i])) return false;
-    uint32_t *slot = slot_of(graph, proof->wanted[i]);
-    if (!*slot) add(graph, slot, proof->wanted[i], UNDEAD_PROOF_NOBODY, 0);
+    uint32_t *slot = slot_of_proof(graph, proof->wanted[i]);
+    if (!*slot) add_proof_node(graph, slot, proof->wanted[i], UNDEAD_PROOF_NOBODY, 0);
   }
   graph->missing = graph->wanted = graph->count;
   return true;
@@ -61,8 +61,8 @@ void undead_proof_graph_close(undead_proof_graph *graph) {
   if (graph->fresh) undead_unmap(graph->fresh, MOST_NODES * sizeof *graph->fresh);
 }
 
-static void reach(undead_proof_graph *graph, uintptr_t block, uint32_t from, uintptr_t place) {
-  uint32_t *slot = slot_of(graph, block), number;
+static void reach_proof_block(undead_proof_graph *graph, uintptr_t block, uint32_t from, uintptr_t place) {
+  uint32_t *slot = slot_of_proof(graph, block), number;
   if (*slot) {
     number = *slot - 1;
     if (graph->nodes[number].from != UNDEAD_PROOF_NOBODY) return;
@@ -73,18 +73,18 @@ static void reach(undead_proof_graph *graph, uintptr_t block, uint32_t from, uin
     bool fresh = (word_of(graph, block) & UNDEAD_WORD_BACKTRACE) >= graph->first_id;
     if (graph->count == MOST_NODES || (!fresh && graph->old_count == MOST_OLD)) return;
     graph->old_count += !fresh;
-    number = add(graph, slot, block, from, place);
+    number = add_proof_node(graph, slot, block, from, place);
     if (!fresh) return;
   }
   graph->fresh[graph->fresh_count++] = number;
 }
 
 void undead_proof_reach_from_root(undead_proof_graph *graph, uintptr_t place, uintptr_t value) {
-  if (undead_heap_starts(graph->heap, value)) reach(graph, value, UNDEAD_PROOF_ROOT, place);
+  if (undead_heap_starts(graph->heap, value)) reach_proof_block(graph, value, UNDEAD_PROOF_ROOT, place);
 }
 
 void undead_proof_reach_held(undead_proof_graph *graph, uintptr_t object) {
-  if (undead_heap_starts(graph->heap, object)) reach(graph, object, UNDEAD_PROOF_HOLDER, 0);
+  if (undead_heap_starts(graph->heap, object)) reach_proof_block(graph, object, UNDEAD_PROOF_HOLDER, 0);
 }
 
 // Whether it can be no block that fires or waits (scan/suspects/suspects.c), nor memory of such: references to these may be the
@@ -114,11 +114,11 @@ typedef struct {
   const undead_body *body;
 } followed_block;
 
-static void visit(void *context, const undead_reference *reference) {
+static void visit_proof_reference(void *context, const undead_reference *reference) {
   const followed_block *followed = context;
   undead_proof_graph *graph = followed->graph;
   if (!undead_heap_starts(graph->heap, reference->address) || !is_certain(followed->body, reference)) return;
-  reach(graph, reference->address, graph->current, reference->at);
+  reach_proof_block(graph, reference->address, graph->current, reference->at);
 }
 
 void undead_proof_learn(undead_proof_graph *graph) {
@@ -162,7 +162,7 @@ bool undead_proof_follow(undead_proof_graph *graph) {
     undead_proof_node *node = &graph->nodes[number];
     if (node->followed || node->from == UNDEAD_PROOF_NOBODY) continue;
     node->followed = true;
-    each_reference(graph, number, visit);
+    each_reference(graph, number, visit_proof_reference);
   }
   return !graph->missing;
 }
@@ -171,7 +171,7 @@ static void confirm_reference(void *context, const undead_reference *reference) 
   const followed_block *followed = context;
   undead_proof_graph *graph = followed->graph;
   if (!undead_heap_starts(graph->heap, reference->address) || !is_certain(followed->body, reference)) return;
-  uint32_t slot = *slot_of(graph, reference->address);
+  uint32_t slot = *slot_of_proof(graph, reference->address);
   undead_proof_node *node = slot ? &graph->nodes[slot - 1] : NULL;
   if (node && node->from == graph->current && node->place == reference->at) node->confirmed = true;
 }

@@ -1,3 +1,4 @@
+// Memory for copies of what cannot be read where it lies. It only grows, and is let go as a whole at the end of the scan.
 #include "scan/roots/roots.h"
 #include "platform/memory/memory.h"
 #include "platform/processor/processor.h"

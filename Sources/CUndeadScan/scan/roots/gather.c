@@ -61,7 +61,7 @@ static void take_run(void *context, const undead_mapping *mapping, undead_interv
   if (!copied || blocks || roots->copies.bytes > MOST_COPIED_BYTES) roots->only_in_place = true;
 }
 
-static void take(undead_roots *roots, undead_pages *pages, const undead_mapping *mapping) {
+static void take_mapping(undead_roots *roots, undead_pages *pages, const undead_mapping *mapping) {
   taking self = {roots, mapping->readable && holds_blocks(mapping->low, mapping->high)};
   undead_pages_each(pages, mapping, mapping->low, mapping->high, take_run, &self);
 }
@@ -78,7 +78,7 @@ bool undead_roots_gather(undead_roots *roots, const undead_world *world) {
     const undead_mapping *mapping = undead_mapping_at(i);
     if (!is_lost_to_copies(&pages, mapping)) continue;
     if (holds_stack(world, mapping)) roots->only_in_place = true;
-    else take(roots, &pages, mapping);
+    else take_mapping(roots, &pages, mapping);
     undead_mapping_take(i, true);
   }
   undead_copies_end(&roots->copies);

@@ -1,3 +1,6 @@
+// Words of the program that only the kernel has: user data of epoll sets, io_uring and POSIX timers, what waits in pipes, values
+// of pending signals. Read from /proc and by system calls, in the helper. If something cannot be read, `unseen` says so: what
+// nothing else holds is then no leak.
 #include "scan/roots/roots_internal.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
@@ -28,7 +31,7 @@ typedef struct {
   bool unseen;        // there may be others
 } word_list;
 
-static void add(word_list *words, uintptr_t word) {
+static void add_kernel_word(word_list *words, uintptr_t word) {
   if (word < 4096) return;
   if (words->count < MOST_WORDS) words->list[words->count++] = word;
   else words->unseen = true;
@@ -44,7 +47,7 @@ typedef struct {
 static void add_from_line(word_list *words, const char *line, const line_format *format) {
   const char *value = strstr(line, format->label);
   if (value) value = format->mark ? strchr(value, format->mark) : value + strlen(format->label) - 1;
-  if (value) add(words, undead_read_number(value + 1, format->base, NULL));
+  if (value) add_kernel_word(words, undead_read_number(value + 1, format->base, NULL));
 }
 
 static void add_from_lines(word_list *words, const char *path, const line_format *formats, unsigned format_count) {
@@ -159,7 +162,7 @@ static void add_unread(word_list *words, long descriptor) {
   for (size_t at = 0; at + sizeof(uintptr_t) <= size; at++) {
     uintptr_t word;
     memcpy(&word, words->unread + at, sizeof word);
-    if ((word & UNDEAD_REFERENCE_BITS) >> UNDEAD_ADDRESS_BITS == 0) add(words, word);
+    if ((word & UNDEAD_REFERENCE_BITS) >> UNDEAD_ADDRESS_BITS == 0) add_kernel_word(words, word);
   }
 }
 
@@ -190,7 +193,7 @@ static void add_from_timers(word_list *words) {
 static void add_signal(word_list *words, const siginfo_t *signal) {
   uintptr_t parts[sizeof *signal / sizeof(uintptr_t)];
   memcpy(parts, signal, sizeof parts);
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) add(words, parts[i]);
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) add_kernel_word(words, parts[i]);
 }
 
 // The kernel walks from the first signal to each one that is asked for, and the world stands still.
@@ -227,7 +230,7 @@ static void add_from_signals(word_list *words, const undead_world *world) {
 // Who made the replica has asked.
 static undead_interval given_words(word_list *words, bool *unseen) {
   const undead_given_world *given = undead_given();
-  for (uint64_t i = 0; i < given->held_count; i++) add(words, given->held[i]);
+  for (uint64_t i = 0; i < given->held_count; i++) add_kernel_word(words, given->held[i]);
   *unseen = !given->held_known || has_rings() || words->unseen;
   return (undead_interval){(uintptr_t)words->list, (uintptr_t)(words->list + words->count)};
 }

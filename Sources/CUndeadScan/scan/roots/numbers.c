@@ -1,3 +1,5 @@
+// Global variables whose symbols say that they are numbers. Their words are weak evidence, as those of such fields are. The list
+// is made anew only when images come or go.
 #include "scan/roots/roots.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"
@@ -57,7 +59,7 @@ void undead_numbers_refresh(undead_intervals *numbers) {
   *numbers = known;
 }
 
-static void split(undead_roots *roots, uint32_t index, const undead_intervals *numbers) {
+static void split_by_numbers(undead_roots *roots, uint32_t index, const undead_intervals *numbers) {
   const undead_root whole = roots->roots[index];
   for (uintptr_t at = whole.low, next; at < whole.high; at = next) {
     uintptr_t end = undead_intervals_skip(numbers, at, &next);
@@ -78,6 +80,6 @@ void undead_numbers_mark(undead_roots *roots, const undead_intervals *numbers) {
   if (roots->capacity - count < 2 * numbers->sorted) return;
   for (uint32_t i = 0; numbers->sorted && i < count; i++) {
     const undead_root *root = &roots->roots[i];
-    if (root->kind == UNDEAD_ROOT_GLOBAL && !root->shift && !root->weak) split(roots, i, numbers);
+    if (root->kind == UNDEAD_ROOT_GLOBAL && !root->shift && !root->weak) split_by_numbers(roots, i, numbers);
   }
 }

@@ -7,6 +7,7 @@
 #include "platform/system/read_text.h"
 #include "platform/system/seccomp.h"
 #include "world/given.h"
+#include "platform/system/text.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -92,7 +93,7 @@ void undead_pages_close(undead_pages *pages) {
 // Reading the memory of a device may do something to it. The kernel lets nobody copy it, nor what may not be read.
 static bool is_device(const undead_mapping *mapping) {
   if (mapping->what == UNDEAD_MAPPED_MEMORY) return false;
-  if (strncmp(mapping->path, "/dev/", 5) && strncmp(mapping->path, "anon_inode:", 11)) return false;
+  if (!undead_starts_with(mapping->path, "/dev/") && !undead_starts_with(mapping->path, "anon_inode:")) return false;
   // A filter that the program was started under may end it for that question. /dev has files of memory, too.
   if (undead_seccomp_filters()) {
     struct stat file;

@@ -15,7 +15,7 @@
 #define EXCLUDED_CAPACITY (1u << 18)
 #define AHEAD 4096u   // what the processor does not fetch by itself: the next page
 
-void undead_roots_push(undead_roots *roots, undead_root root) {
+static void push_root(undead_roots *roots, undead_root root) {
   if (root.low >= root.high) return;
   undead_root *last = roots->count ? &roots->roots[roots->count - 1] : NULL;
   if (last && last->high == root.low && last->kind == root.kind && last->tid == root.tid && last->shift == root.shift) {
@@ -29,7 +29,7 @@ void undead_roots_push(undead_roots *roots, undead_root root) {
 void undead_root_add(undead_root_search *search, uintptr_t low, uintptr_t high, undead_root_kind kind, int32_t tid) {
   low = (low + 7) & ~(uintptr_t)7;
   high &= ~(uintptr_t)7;
-  undead_roots_push(search->roots, (undead_root){low, high, 0, tid, (uint8_t)kind});
+  push_root(search->roots, (undead_root){low, high, 0, tid, (uint8_t)kind});
 }
 
 static void exclude_own(undead_root_search *search) {
@@ -76,7 +76,7 @@ bool undead_roots_push_copy(undead_roots *roots, undead_interval run) {
   for (uintptr_t at = run.low; at < run.high && !roots->copies.no_memory;) {
     size_t size = 0;
     uintptr_t copy = undead_copies_take(&roots->copies, at, run.high, &size);
-    if (copy) undead_roots_push(roots, (undead_root){copy, copy + size, at - copy, 0, UNDEAD_ROOT_GLOBAL});
+    if (copy) push_root(roots, (undead_root){copy, copy + size, at - copy, 0, UNDEAD_ROOT_GLOBAL});
     at += undead_page_of(size);
     if (at >= run.high) break;
     at += UNDEAD_PAGE;   // it cannot be read: a guard, for one

@@ -21,7 +21,6 @@ struct undead_root_search {
   undead_pages pages;
 };
 
-void undead_roots_push(undead_roots *roots, undead_root root);
 // Copies what can be read of a run of pages, as roots; false if that is not all.
 bool undead_roots_push_copy(undead_roots *roots, undead_interval run);
 void undead_root_add(undead_root_search *search, uintptr_t low, uintptr_t high, undead_root_kind kind, int32_t tid);

@@ -1,3 +1,5 @@
+// Functions whose frames wait in a call: an object that such a function allocated may be in use there without being owned
+// (quiet.h).
 #include "scan/stacks/quiet.h"
 #include "platform/maps/maps.h"
 #include "platform/memory/own_data.h"

@@ -21,8 +21,8 @@ static bool is_descriptor(uintptr_t at) {
 }
 
 // Of the thread with this pointer, and back.
-static uintptr_t node_of(uintptr_t tp) { return tp + undead_image_facts.list_field; }
-static uintptr_t thread_of(uintptr_t node) { return node - undead_image_facts.list_field; }
+static uintptr_t node_of_thread(uintptr_t tp) { return tp + undead_image_facts.list_field; }
+static uintptr_t thread_of_node(uintptr_t node) { return node - undead_image_facts.list_field; }
 
 static bool is_head(uintptr_t node) {
   return undead_in(undead_image_facts.loader, node) || undead_in(undead_image_facts.libc, node);
@@ -30,7 +30,7 @@ static bool is_head(uintptr_t node) {
 
 // The head of the ring that the descriptor is in, 0 if it is in none.
 static uintptr_t head_of(uintptr_t tp) {
-  uintptr_t node = node_of(tp);
+  uintptr_t node = node_of_thread(tp);
   for (uint32_t count = 0; count < MOST_STACKS && is_linked(node); count++, node = word_at(node))
     if (is_head(node)) return node;
   return 0;
@@ -45,7 +45,7 @@ static bool has_thread(const undead_world *world, uintptr_t tp) {
 // The kernel clears the id when the thread is gone; that of one that is being made is not set yet, and its argument is
 // in its descriptor.
 static bool has_ended(const undead_world *world, uintptr_t tp) {
-  int32_t tid = *(const int32_t *)(node_of(tp) + 16);
+  int32_t tid = *(const int32_t *)(node_of_thread(tp) + 16);
   return tid <= 0 && !has_thread(world, tp);
 }
 
@@ -61,12 +61,12 @@ static void exclude_ring(undead_root_search *search, uintptr_t head, bool cached
   uintptr_t node = word_at(head);
   for (uint32_t count = 0; count < MOST_STACKS && node != head && is_linked(node); count++, node = word_at(node)) {
     if (!is_descriptor(node - undead_image_facts.list_field)) return;
-    exclude(search, thread_of(node), cached);
+    exclude(search, thread_of_node(node), cached);
   }
 }
 
 // The ring of stacks that are kept lies beside those of threads that have one from glibc, and from the program.
-static uintptr_t find_cache(uintptr_t used, uintptr_t user) {
+static uintptr_t find_stack_cache(uintptr_t used, uintptr_t user) {
   for (uintptr_t head = used - 64; head <= used + 64; head += 8) {
     if (head == used || head == user || !is_head(head) || !is_linked(head) || word_at(head) == head) continue;
     uintptr_t first = word_at(head) - undead_image_facts.list_field;
@@ -89,7 +89,7 @@ static void exclude_dead_stacks(undead_root_search *search) {
     exclude_ring(search, used, true);
     return;
   }
-  uintptr_t cache = find_cache(used, user);
+  uintptr_t cache = find_stack_cache(used, user);
   if (cache) exclude_ring(search, cache, true);
   exclude_ring(search, used, false);
 }

@@ -5,6 +5,7 @@
 #include "runtime/runtime.h"
 #include "unwind/walk_x86_64.h"
 #include "world/images.h"
+#include "platform/system/text.h"
 #include <elf.h>
 #include <string.h>
 
@@ -28,10 +29,8 @@ typedef struct {
   bool in_task;     // the outermost frame of Swift code is one of a task, and weak
 } weak_parts;
 
-static bool has_prefix(const char *text, const char *prefix) { return !strncmp(text, prefix, strlen(prefix)); }
-
 static bool is_name_of_runtime(const char *name) {
-  return has_prefix(name, "swift_") || has_prefix(name, "_swift_") || has_prefix(name, "_ZN5swift");
+  return undead_starts_with(name, "swift_") || undead_starts_with(name, "_swift_") || undead_starts_with(name, "_ZN5swift");
 }
 
 // With -static-stdlib the runtime lies in the program, with functions that are hidden. A function of the program may be named
@@ -45,7 +44,7 @@ static code_kind kind_in_module_of_runtime(const char *name, uintptr_t pc) {
 // have the same names. But the compiler makes `main` protected (lib/IRGen/GenDecl.cpp; SwiftPM gives it another name, too), and
 // to `async_Main` belongs a record that says how to call it.
 static bool is_main_of_swift(const undead_module *module, const char *name, uintptr_t pc, uintptr_t start) {
-  if (has_prefix(name, "async_Main")) {
+  if (undead_starts_with(name, "async_Main")) {
     char next = name[sizeof "async_Main" - 1];
     return (!next || next == 'T') && undead_symbol_address(module, "async_MainTu", NULL);
   }
@@ -53,7 +52,7 @@ static bool is_main_of_swift(const undead_module *module, const char *name, uint
     && undead_symbol_address(module, "__swift_reflection_version", NULL);
 }
 
-static code_kind kind_of(uintptr_t pc) {
+static code_kind kind_of_code(uintptr_t pc) {
   const undead_module *module = undead_module_of(pc);
   if (!module) return CODE_UNKNOWN;
   if (undead_in(undead_image_facts.libc, pc)) return CODE_LIBC;
@@ -63,9 +62,9 @@ static code_kind kind_of(uintptr_t pc) {
   uintptr_t start;
   const char *name = undead_symbol_name(pc, &start);
   // Functions of ours and what they call: nothing is known of them.
-  if (!name[0] || has_prefix(name, "undead_")) return CODE_UNKNOWN;
-  if (has_prefix(name, "$ss")) return CODE_RUNTIME;
-  if (has_prefix(name, "$s")) return CODE_SWIFT;
+  if (!name[0] || undead_starts_with(name, "undead_")) return CODE_UNKNOWN;
+  if (undead_starts_with(name, "$ss")) return CODE_RUNTIME;
+  if (undead_starts_with(name, "$s")) return CODE_SWIFT;
   if (!strcmp(name, "_start")) return CODE_LIBC;   // of crt1.o
   if (is_main_of_swift(module, name, pc, start)) return CODE_SWIFT;
   bool with_runtime = module == undead_module_of((uintptr_t)undead_runtime.type_by_mangled_name);
@@ -106,7 +105,7 @@ static bool find_weak(weak_parts *parts, undead_frame frame, uintptr_t low) {
   undead_signal_frame signal = {0};
   for (int depth = 0; depth < MOST_FRAMES; depth++) {
     uintptr_t pc = frame.pc - 1, start = depth ? frame.sp : low;
-    code_kind kind = kind_of(pc);
+    code_kind kind = kind_of_code(pc);
     // The outermost frames of libc only started the thread, or run exit handlers where main's frames have been.
     if (kind == CODE_C || kind == CODE_UNKNOWN || (back_in_libc && kind != CODE_LIBC)) forget_inner(parts);
     // What the runtime's functions do the compiler knows, and so what those do that call them.
@@ -158,7 +157,7 @@ static void find_doubtful(weak_parts *parts, const undead_stopped_thread *thread
   undead_frame frame = {thread->pc + 1, thread->sp, thread->general[UNDEAD_FP]};
   bool inmost = true;
   for (int depth = 0; depth < MOST_FRAMES; depth++) {
-    code_kind kind = kind_of(frame.pc - 1);
+    code_kind kind = kind_of_code(frame.pc - 1);
     uintptr_t start = frame.sp;
     if (kind == CODE_C || kind == CODE_UNKNOWN) parts->count = 0;
     if (undead_walk_step(&frame) != UNDEAD_STEP_CALLER) return;
@@ -168,7 +167,7 @@ static void find_doubtful(weak_parts *parts, const undead_stopped_thread *thread
   }
 }
 
-static bool add(undead_roots *roots, undead_root root) {
+static bool add_root_part(undead_roots *roots, undead_root root) {
   if (root.low >= root.high) return true;
   if (roots->count == roots->capacity) return false;
   roots->roots[roots->count++] = root;
@@ -200,7 +199,7 @@ static bool split_doubtful(undead_roots *split, undead_root root, const weak_par
   while (ok && root.low < root.high) {
     undead_root inside, before = take_front(&root, doubtful, &inside);
     inside.doubtful = true;
-    ok = add(split, before) && add(split, inside);
+    ok = add_root_part(split, before) && add_root_part(split, inside);
   }
   return ok;
 }
@@ -210,7 +209,7 @@ static bool split(undead_roots *split, undead_root root, const weak_parts *weak,
   while (ok && root.low < root.high) {
     undead_root inside, before = take_front(&root, weak, &inside);
     inside.weak = true;
-    ok = split_doubtful(split, before, doubtful) && add(split, inside);
+    ok = split_doubtful(split, before, doubtful) && add_root_part(split, inside);
   }
   return ok;
 }
@@ -280,7 +279,7 @@ bool undead_quiet_mark(undead_roots *roots, const undead_world *world, const und
     if (thread->phase != UNDEAD_THREAD_STOPPED) continue;
     ok = mark_thread(roots, &result, thread, &parts[0], &parts[1], options);
   }
-  for (uint32_t i = 0; ok && i < roots->count; i++) ok = add(&result, roots->roots[i]);
+  for (uint32_t i = 0; ok && i < roots->count; i++) ok = add_root_part(&result, roots->roots[i]);
   if (parts) undead_unmap(parts, 2 * sizeof *parts);
   if (!ok) {
     if (result.roots) undead_unmap(result.roots, result.capacity * sizeof *result.roots);

@@ -65,7 +65,7 @@ static void add_touched(undead_root_search *search, const undead_stopped_thread 
 }
 
 // Adds what lies above the stack in its block, and returns where the stack ends.
-static uintptr_t add_storage(undead_root_search *search, const undead_stopped_thread *thread, undead_interval stack) {
+static uintptr_t add_thread_storage(undead_root_search *search, const undead_stopped_thread *thread, undead_interval stack) {
   undead_interval storage = storage_of(thread->tp);
   if (!undead_in(stack, thread->tp)) return stack.high;
   undead_root_add(search, storage.low, storage.high, UNDEAD_ROOT_THREAD_LOCAL, thread->tid);
@@ -93,7 +93,7 @@ static bool add_stack(undead_root_search *search, const undead_stopped_thread *t
   bool caller = is_caller(search, thread);
   uintptr_t sp = caller ? search->options->caller_sp : thread->sp;
   uintptr_t low = caller || thread->in_syscall ? sp : sp - UNDEAD_RED_ZONE;
-  uintptr_t top = stack.low < stack.high ? add_storage(search, thread, stack) : 0;
+  uintptr_t top = stack.low < stack.high ? add_thread_storage(search, thread, stack) : 0;
   if (undead_in(stack, sp)) low = lowest_in_use((undead_interval){stack.low, top}, low);
   if (undead_in(stack, sp) && low > stack.low) {
     if (!caller && undead_stale_is_idle(search->stale, thread, low & ~(uintptr_t)7, top)) return false;

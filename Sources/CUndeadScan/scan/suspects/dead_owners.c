@@ -1,3 +1,5 @@
+// Tasks and timers that work on for objects that are gone: all that their closures name weakly is deallocated. One that names an
+// object which is alive, or of which nothing is known, is no finding.
 #include "scan/suspects/suspect_graph.h"
 #include "platform/processor/words.h"
 #include "runtime/abi.h"
@@ -15,7 +17,7 @@ typedef struct {
 } owner_search;
 
 // `context` is a closure's, or a proxy; `holder` is what is said to know what it names.
-static void look_into(owner_search *search, uintptr_t context, uintptr_t holder);
+static void look_into_context(owner_search *search, uintptr_t context, uintptr_t holder);
 
 static bool is_gone(const undead_heap *heap, uintptr_t block, undead_kind kind) {
   size_t size = undead_block_size(block);
@@ -40,7 +42,7 @@ static bool is_proxy(undead_bodies *bodies, uintptr_t block, undead_kind kind) {
 
 static void look_into_proxy(owner_search *search, uintptr_t proxy) {
   uintptr_t holder = search->holder;
-  look_into(search, proxy, holder);
+  look_into_context(search, proxy, holder);
   search->holder = holder;
 }
 
@@ -69,12 +71,12 @@ static void look_at_capture(void *context, const undead_reference *reference) {
     look_into_proxy(search, block);
   } else if (kind == UNDEAD_KIND_CONTEXT && block == reference->address && search->depth < MOST_DEPTH) {
     uintptr_t from = search->holder;
-    look_into(search, block, block);
+    look_into_context(search, block, block);
     search->holder = from;
   }
 }
 
-static void look_into(owner_search *search, uintptr_t context, uintptr_t holder) {
+static void look_into_context(owner_search *search, uintptr_t context, uintptr_t holder) {
   undead_bodies *bodies = search->suspects->bodies;
   undead_body body;
   undead_body_of(bodies, context, undead_block_size(context), &body);
@@ -91,7 +93,7 @@ static void look_at_frame(void *context, const undead_reference *reference) {
   uintptr_t block = reference->address;
   if (search->lives || !undead_heap_starts(bodies->heap, block)) return;
   undead_kind kind = undead_body_kind(bodies, block, undead_block_size(block));
-  if (kind == UNDEAD_KIND_CONTEXT || is_proxy(bodies, block, kind)) look_into(search, block, block);
+  if (kind == UNDEAD_KIND_CONTEXT || is_proxy(bodies, block, kind)) look_into_context(search, block, block);
 }
 
 static void look_at_memory(owner_search *search, uintptr_t block) {
@@ -156,7 +158,7 @@ static uint32_t look_at_work(owner_search *search) {
     return UNDEAD_SUSPECT_DEAD_OWNER_OF_TIMER;
   }
   if (layout->kind == UNDEAD_KIND_CONTEXT) {
-    look_into(search, block, block);
+    look_into_context(search, block, block);
     return UNDEAD_SUSPECT_DEAD_OWNER_OF_OBSERVER;
   }
   if (layout->kind == UNDEAD_KIND_TASK && is_suspended(block)) {

@@ -7,7 +7,7 @@
 #include "runtime/abi.h"
 #include "scan/stacks/stale.h"
 #include "world/images.h"
-#include <string.h>
+#include "platform/system/text.h"
 
 enum { MOST_FRAMES = 256, MOST_SLABS = 64 };
 
@@ -17,14 +17,14 @@ typedef struct {
 } frame_search;
 
 // `sleep` is compiled into the programs that call it.
-static bool is_of_runtime(uintptr_t function) {
+static bool is_function_of_runtime(uintptr_t function) {
   static const char *const emitted[] = {"$sScTss5NeverORszABRs_rlE5sleep", "$ss5ClockPsE5sleep"};
   const undead_module *module = undead_module_of(function);
   if (!module) return false;
   if (module->toolchain) return undead_in(undead_image_facts.concurrency, function);
   const char *name = undead_symbol_name(function, NULL);
   for (size_t i = 0; i < sizeof emitted / sizeof *emitted; i++)
-    if (!strncmp(name, emitted[i], strlen(emitted[i]))) return true;
+    if (undead_starts_with(name, emitted[i])) return true;
   return false;
 }
 
@@ -36,7 +36,7 @@ static bool is_in_block(const undead_heap *heap, uintptr_t address, size_t bytes
 // Where the outermost of the innermost frames begins that are all of the runtime, 0 if there is none.
 static uintptr_t first_frame_of_runtime(const undead_heap *heap, uintptr_t task) {
   uintptr_t function = word_at(task + ABI_TASK_RESUME_FUNCTION), context = word_at(task + ABI_TASK_RESUME_CONTEXT), first = 0;
-  for (int i = 0; i < MOST_FRAMES && is_in_block(heap, context, ABI_ASYNC_CONTEXT_RESUME + 8) && is_of_runtime(function); i++) {
+  for (int i = 0; i < MOST_FRAMES && is_in_block(heap, context, ABI_ASYNC_CONTEXT_RESUME + 8) && is_function_of_runtime(function); i++) {
     first = context;
     function = word_at(context + ABI_ASYNC_CONTEXT_RESUME);
     context = word_at(context + ABI_ASYNC_CONTEXT_PARENT);

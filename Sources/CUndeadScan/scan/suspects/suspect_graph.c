@@ -51,7 +51,7 @@ static bool list_held(void *context, uintptr_t block, uint32_t *word) {
   return true;
 }
 
-static void *take(suspect_graph *graph, size_t bytes) {
+static void *take_memory(suspect_graph *graph, size_t bytes) {
   void *memory = graph->memory + graph->used;
   graph->used += (bytes + 15) & ~(size_t)15;
   assert(graph->used <= graph->bytes);
@@ -64,12 +64,12 @@ static bool open_nodes(suspect_graph *graph) {
   graph->bytes = nodes * (sizeof(uintptr_t) + 1 + 12 * sizeof(uint32_t)) + 512;
   graph->memory = undead_map(graph->bytes);
   if (!graph->memory) return false;
-  graph->address = take(graph, nodes * sizeof(uintptr_t));
-  graph->flags = take(graph, nodes);
+  graph->address = take_memory(graph, nodes * sizeof(uintptr_t));
+  graph->flags = take_memory(graph, nodes);
   uint32_t **arrays[] = {&graph->first, &graph->order, &graph->low,  &graph->component,  &graph->stack,
                          &graph->path,  &graph->cursor, &graph->size, &graph->members_of};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) *arrays[i] = take(graph, nodes * sizeof(uint32_t));
-  graph->label = take(graph, nodes * 2 * sizeof(uint32_t));
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) *arrays[i] = take_memory(graph, nodes * sizeof(uint32_t));
+  graph->label = take_memory(graph, nodes * 2 * sizeof(uint32_t));
   graph->count = 0;
   undead_heap_each(graph->heap, list_held, graph);
   return undead_address_index_open(&graph->index, graph->address, sizeof(uintptr_t), graph->count);

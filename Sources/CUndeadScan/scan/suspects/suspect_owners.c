@@ -1,3 +1,5 @@
+// Whether a block has an owner besides the words that may be stale: references that own it are counted, and compared with its
+// count.
 #include "scan/suspects/suspect_graph.h"
 #include "platform/memory/memory.h"
 #include "platform/processor/words.h"
@@ -6,7 +8,7 @@
 
 static bool is_held(uint32_t word) { return word & UNDEAD_WORD_MARK && !(word & UNDEAD_WORD_MARK_AGAIN); }
 
-static undead_kind kind_of(const undead_suspect_owners *self, uintptr_t block) {
+static undead_kind kind_of_block(const undead_suspect_owners *self, uintptr_t block) {
   return undead_body_kind(self->suspects->bodies, block, undead_block_size(block));
 }
 
@@ -16,7 +18,7 @@ static void count_owner(void *context, const undead_reference *reference) {
   if (!block || block == self->body->block || undead_is_weak_evidence(reference->evidence)) return;
   undead_tallied *held = undead_tally_find(&self->tally, block);
   if (!held) return;
-  undead_kind kind = kind_of(self, block);
+  undead_kind kind = kind_of_block(self, block);
   // Memory without a count is owned by whatever refers to it.
   held->counted += kind == UNDEAD_KIND_OTHER
     || (reference->address == block && undead_is_owning_word(self->suspects->bodies, self->body, reference->at, kind));
@@ -34,7 +36,7 @@ static void count_owners(undead_suspect_owners *self) {
 
 static bool is_owned_here(const undead_suspect_owners *self, const undead_tallied *held) {
   uint64_t owners = held->counted;
-  switch (kind_of(self, held->block)) {
+  switch (kind_of_block(self, held->block)) {
   case UNDEAD_KIND_OTHER:
     return undead_is_closure_of_c(self->suspects->bodies, held->block) ? owners >= undead_count_of_closure(held->block) : owners > 0;
   case UNDEAD_KIND_CLASS:

@@ -61,7 +61,7 @@ static int begin(void *unused) {
   __builtin_unreachable();
 }
 
-static bool add_thread(uint32_t index) {
+static bool add_crew_thread(uint32_t index) {
   char *stack = undead_map(CREW_STACK_BYTES);
   if (!stack) return false;
   mprotect(stack, GUARD_BYTES, PROT_NONE);
@@ -82,7 +82,7 @@ uint32_t undead_crew_start(uint32_t others, void (*work)(void *context, uint32_t
   uint32_t count = 0;
   crew = (crew_state){.work = work, .context = context};
   undead_crew_is_to_leave = 0;
-  while (count < others && count < UNDEAD_MOST_CREW - 1 && permission != FORBIDDEN && add_thread(count)) count++;
+  while (count < others && count < UNDEAD_MOST_CREW - 1 && permission != FORBIDDEN && add_crew_thread(count)) count++;
   if (permission == TRYING) permission = ALLOWED;
   if (!count) give_stacks_back();
   return count;

@@ -18,7 +18,7 @@ __attribute__((constructor)) static void read_preference(void) {
 
 int undead_stop_preference(void) { return preference; }
 
-static bool add_thread(undead_world *world, const undead_given_thread *from) {
+static bool add_given_thread(undead_world *world, const undead_given_thread *from) {
   undead_stopped_thread *thread = undead_world_add(world, from->tid);
   if (!thread) return false;
   undead_user_registers registers = undead_given_registers(from);
@@ -34,7 +34,7 @@ static undead_stop_result take_given(undead_world *world) {
   const undead_given_world *given = undead_given();
   world->stopped_at = undead_now();
   for (uint32_t i = 0; i < given->thread_count; i++)
-    if (!add_thread(world, &given->threads[i])) return UNDEAD_STOP_NO_MEMORY;
+    if (!add_given_thread(world, &given->threads[i])) return UNDEAD_STOP_NO_MEMORY;
   return world->vectors_lost ? UNDEAD_STOP_NO_MEMORY : UNDEAD_STOP_OK;
 }
 

@@ -7,6 +7,7 @@
 #include "platform/maps/segments.h"
 #include "platform/processor/thread_storage.h"
 #include "world/given.h"
+#include "platform/system/text.h"
 #include <pthread.h>
 #include <string.h>
 
@@ -37,8 +38,7 @@ static int visit_image(struct dl_phdr_info *info, size_t size, void *context) {
 }
 
 static bool is_named(const undead_module *module, const char *prefix) {
-  const char *slash = strrchr(module->path, '/');
-  return !strncmp(slash ? slash + 1 : module->path, prefix, strlen(prefix));
+  return undead_starts_with(undead_file_name(module->path), prefix);
 }
 
 static void visit_module(const undead_module *module) {

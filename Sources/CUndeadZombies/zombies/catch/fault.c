@@ -13,7 +13,6 @@
 #include "zombies/shared/threads.h"
 #include "zombies/reports/waiting.h"
 #include <errno.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -133,7 +132,7 @@ static bool succeeds_now(const siginfo_t *info, const ucontext_t *context) {
 }
 
 // True if the program can go on.
-static bool look_at(int signal, const siginfo_t *info, const ucontext_t *context) {
+static bool look_at_fault(int signal, const siginfo_t *info, const ucontext_t *context) {
   // Sent by somebody; a fault of our own; or one of a crash reporter, which reads all memory.
   if (info->si_code <= 0 || undead_zombies.dying || is_our_own(context)) return false;
   undead_fenced_answer answer = signal == SIGSEGV ? undead_fenced_fault(info, context) : UNDEAD_FENCED_NOT_MET;
@@ -191,7 +190,7 @@ static void forward(int signal, siginfo_t *info, void *context) {
 static void on_fault(int signal, siginfo_t *info, void *context) {
   if (info->si_code > 0 && undead_caught_copy_ends(context)) return;
   int saved = errno;
-  bool goes_on = look_at(signal, info, context);
+  bool goes_on = look_at_fault(signal, info, context);
   errno = saved;
   if (!goes_on) forward(signal, info, context);
 }

@@ -21,6 +21,7 @@
 #include "zombies/reports/waiting.h"
 #include "zombies/shared/state.h"
 #include "zombies/classes/zombie_class.h"
+#include "platform/system/text.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -53,7 +54,7 @@ typedef struct {
 
 static undead_zombie_kind kind_of_function(const char *name) {
   for (size_t i = 0; name && i < sizeof functions / sizeof *functions; i++)
-    if (!strncmp(name, functions[i].prefix, strlen(functions[i].prefix))) return functions[i].kind;
+    if (undead_starts_with(name, functions[i].prefix)) return functions[i].kind;
   return 0;
 }
 

@@ -209,20 +209,20 @@ const char *undead_metadata_field(uintptr_t isa, uint32_t offset) {
   return name ? name : "";
 }
 
-static bool is_of_library(uintptr_t isa, const char *class) {
+static bool is_class_of_library(uintptr_t isa, const char *class) {
   const char *module, *name;
   undead_metadata_names(isa, &module, &name);
   return !strcmp(module, "Swift") && !strcmp(name, class);
 }
 
 bool undead_metadata_byte(uintptr_t isa, uint32_t offset, uint64_t *byte) {
-  if (offset < ABI_STRING_CODE_UNITS || !is_of_library(isa, "__StringStorage")) return false;
+  if (offset < ABI_STRING_CODE_UNITS || !is_class_of_library(isa, "__StringStorage")) return false;
   *byte = offset - ABI_STRING_CODE_UNITS;
   return true;
 }
 
 bool undead_metadata_element(uintptr_t isa, uint32_t offset, uint64_t *element) {
-  if (!is_of_library(isa, "_ContiguousArrayStorage")) return false;
+  if (!is_class_of_library(isa, "_ContiguousArrayStorage")) return false;
   uintptr_t descriptor = word_at(isa + ABI_CLASS_DESCRIPTOR);
   uint64_t argument = (uint64_t)u32_at(descriptor + ABI_CLASS_DESCRIPTOR_POSITIVE) - u32_at(descriptor + ABI_CLASS_DESCRIPTOR_MEMBERS);
   if ((argument + 1) * 8 > u32_at(isa + ABI_CLASS_SIZE)) return false;

@@ -29,7 +29,7 @@ static uintptr_t set_target(uint32_t index) {
 }
 
 // The next definition in the order of the loader; in a runtime that was loaded for one library only, its own.
-static uintptr_t find(const char *name) {
+static uintptr_t find_definition(const char *name) {
   uintptr_t address = (uintptr_t)undead_symbol(RTLD_NEXT, name);
   if (address) return address;
   void *core = undead_open_library("libswiftCore.so", RTLD_NOW | RTLD_NOLOAD);
@@ -39,7 +39,7 @@ static uintptr_t find(const char *name) {
 static bool resolve(uint32_t index) {
   int saved = errno;
   undead_thread.ignored++;   // the loader allocates for a message when there is nothing to be found
-  uintptr_t address = find(names[index]);
+  uintptr_t address = find_definition(names[index]);
   if (address) __atomic_store_n(&undead_swift_real[index], address, __ATOMIC_RELEASE);
   undead_thread.ignored--;
   errno = saved;

@@ -65,7 +65,7 @@ void undead_fenced_refuse(void) { __atomic_fetch_add(&counters.full, 1, __ATOMIC
 uint32_t undead_fenced_quarters(void) { return (rows->used_count - rows->waiting_count) * 4 / rows->slot_count; }
 
 // The first rows of the pool, behind a fence. False without memory.
-static bool reserve(int count, size_t most) {
+static bool reserve_pool(int count, size_t most) {
   size_t bytes = UNDEAD_PAGE, slots = 0;
   for (int i = 0; i < count; i++) bytes += row_bytes(&rows[i]), slots += rows[i].slot_count;
   if (bytes > most) return false;
@@ -118,7 +118,7 @@ bool undead_fenced_prepare(uint32_t dead, uint32_t wanted) {
   }
   rows->kept_count = dead, rows->slot_count = slots;
   int count = ROWS;
-  while (count && !reserve(count, count > 1 ? most_addresses() : SIZE_MAX)) count--;
+  while (count && !reserve_pool(count, count > 1 ? most_addresses() : SIZE_MAX)) count--;
   errno = saved;
   return count != 0;
 }

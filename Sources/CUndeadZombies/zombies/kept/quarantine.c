@@ -150,7 +150,7 @@ static undead_reason reason_of(const undead_lane *lane) {
   return is_size ? UNDEAD_FOR_BYTES : UNDEAD_FOR_COUNT;
 }
 
-static __attribute__((noinline)) void make_room(undead_lane *lane, uint64_t time, undead_evicted *evicted) {
+static __attribute__((noinline)) void make_room_in_lane(undead_lane *lane, uint64_t time, undead_evicted *evicted) {
   while (lane->bytes < 0 || lane->count < 0) {
     lane->reason = reason_of(lane);
     if (!free_next(lane, evicted) && (evicted->count == UNDEAD_EVICTED_AT_ONCE || !ask_ring(lane, MAKE_ROOM))) break;
@@ -169,7 +169,7 @@ static bool find_place(undead_lane *lane, const undead_dead *dead, undead_evicte
   if ((uint64_t)cost > undead_ring.budget.bytes || !undead_ring.budget.count) return false;
   lane->bytes -= cost;
   lane->count--;
-  if (lane->bytes < 0 || lane->count < 0 || undead_ring.budget.age_milliseconds) make_room(lane, dead->death, evicted);
+  if (lane->bytes < 0 || lane->count < 0 || undead_ring.budget.age_milliseconds) make_room_in_lane(lane, dead->death, evicted);
   if (lane->next != lane->end || ask_ring(lane, BEGIN_RUN)) return true;
   lane->bytes += cost;
   lane->count++;

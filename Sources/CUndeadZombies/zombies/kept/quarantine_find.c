@@ -10,7 +10,7 @@ typedef struct {
   bool is_gone;
 } wanted;
 
-static bool is_wanted(const undead_dead *dead, const wanted *wanted) {
+static bool is_wanted_dead(const undead_dead *dead, const wanted *wanted) {
   return (!wanted->object || dead->object == wanted->object) && (!wanted->class || dead->class == wanted->class) &&
          !(dead->flags & UNDEAD_DEAD_IS_GONE) == !wanted->is_gone;
 }
@@ -21,7 +21,7 @@ static bool search(uint64_t number, const wanted *wanted, undead_dead *dead) {
   while (number > first) {
     uint64_t run = (number - 1) & ~(uint64_t)(UNDEAD_RUN - 1), end = run + undead_ring_filled(run);
     for (uint64_t at = end; at-- > run;) {
-      if (!is_wanted(undead_entry(at), wanted)) continue;
+      if (!is_wanted_dead(undead_entry(at), wanted)) continue;
       *dead = *undead_entry(at);
       return true;
     }

@@ -40,7 +40,8 @@ uint32_t undead_ring_filled(uint64_t number) {
   return (uint32_t)(__atomic_load_n(&undead_lanes[run->owner - 1].next, __ATOMIC_ACQUIRE) - number / UNDEAD_RUN * UNDEAD_RUN);
 }
 
-void undead_ring_end_run(undead_lane *lane) {
+// The other numbers of the lane's run stay unused.
+static void end_run(undead_lane *lane) {
   if (!lane->end) return;
   run *run = run_of(lane->end - 1);
   run->filled = (uint8_t)(lane->next - (lane->end - UNDEAD_RUN));
@@ -85,7 +86,7 @@ static bool add_page(void) {
 
 bool undead_ring_begin_run(undead_lane *lane) {
   undead_ring_state *ring = &undead_ring;
-  undead_ring_end_run(lane);
+  end_run(lane);
   if (ring->next >> UNDEAD_PAGE_SHIFT == ring->next_page && !add_page()) return false;
   *run_of(ring->next) = (run){0, (uint8_t)(lane - undead_lanes + 1)};
   lane->next = ring->next;
@@ -100,7 +101,7 @@ static bool end_run_of(undead_lane *lane) {
   for (int i = 0; i < SPINS + YIELDS; i++) {
     bool taken = undead_lock_try(&lane->lock, (uintptr_t)__builtin_frame_address(0));
     if (taken || __atomic_load_n(&lane->waits, __ATOMIC_ACQUIRE)) {
-      undead_ring_end_run(lane);
+      end_run(lane);
       if (taken) undead_lock_release(&lane->lock);
       return true;
     }
@@ -125,7 +126,7 @@ bool undead_ring_take_oldest(undead_lane *lane) {
   if (take_left(lane)) return true;
   while (ring->oldest < ring->next) {
     const run *run = run_of(ring->oldest);
-    if (run->owner && &undead_lanes[run->owner - 1] == lane) undead_ring_end_run(lane);
+    if (run->owner && &undead_lanes[run->owner - 1] == lane) end_run(lane);
     if (run->owner && !end_run_of(&undead_lanes[run->owner - 1])) return false;
     uint64_t first = ring->oldest;
     ring->oldest += UNDEAD_RUN;
@@ -163,7 +164,7 @@ void undead_ring_settle(undead_lane *lane) {
 
 void undead_ring_give_back(undead_lane *lane) {
   undead_ring_settle(lane);
-  undead_ring_end_run(lane);
+  end_run(lane);
   leave(lane);
 }
 

@@ -50,8 +50,6 @@ static inline __attribute__((always_inline)) undead_dead *undead_entry(uint64_t 
 
 // Begins a run for the lane, whose last one is full or ended. False without memory.
 bool undead_ring_begin_run(undead_lane *lane);
-// Ends the lane's run, whose other numbers stay unused.
-void undead_ring_end_run(undead_lane *lane);
 // Hands the lane what it needs, and more where there are other lanes. False if that is over the budget.
 bool undead_ring_grant(undead_lane *lane);
 // Takes the oldest objects out, for a lane that has none on their way. False if there are none, or another thread is

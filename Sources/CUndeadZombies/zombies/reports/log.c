@@ -100,7 +100,7 @@ void undead_zombie_log_after_fork_in_child(uint32_t child_generation) {
 }
 
 // Room for a record at the end of the file; what is not claimed with `finish` was never there.
-static void *reserve(size_t size) {
+static void *reserve_record(size_t size) {
   if (log_file->used + size <= FILE_BYTES) return (char *)log_file + log_file->used;
   log_file->lost++;
   return NULL;
@@ -158,7 +158,7 @@ undead_log_entry undead_zombie_log_add(const undead_zombie *zombie, const char *
   uint32_t frames = zombie->allocation_count + zombie->deallocation_count + zombie->access_count;
   size_t texts = put_texts(NULL, zombie, note);
   size_t size = (sizeof(zombie_record) + frames * sizeof(uintptr_t) + texts + 7) & ~(size_t)7;
-  zombie_record *record = reserve(size);
+  zombie_record *record = reserve_record(size);
   if (!record) return 0;
   *record = (zombie_record){
       .size = (uint32_t)size,

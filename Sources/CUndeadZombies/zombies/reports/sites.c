@@ -32,7 +32,7 @@ static bool prepare(void) {
 }
 
 // Called with the lock. NULL if there is no room for one more.
-static site *find(const undead_zombie_use *use) {
+static site *find_site(const undead_zombie_use *use) {
   if (!prepare()) return NULL;
   uintptr_t key = use->pc ^ (uintptr_t)use->class ^ (uintptr_t)use->kind << 4;
   for (uint32_t i = (uint32_t)(undead_spread(key) >> 53);; i++) {
@@ -46,12 +46,12 @@ static site *find(const undead_zombie_use *use) {
   }
 }
 
-static bool is_wanted(const site *at) { return undead_zombies.repeats == 0 || at->count < undead_zombies.repeats; }
+static bool is_wanted_site(const site *at) { return undead_zombies.repeats == 0 || at->count < undead_zombies.repeats; }
 
 bool undead_site_is_wanted(const undead_zombie_use *use) {
   if (!undead_lock_take(&lock)) return false;
-  const site *at = find(use);
-  bool wanted = at && is_wanted(at);
+  const site *at = find_site(use);
+  bool wanted = at && is_wanted_site(at);
   undead_lock_release(&lock);
   return wanted;
 }
@@ -59,8 +59,8 @@ bool undead_site_is_wanted(const undead_zombie_use *use) {
 bool undead_site_count(const undead_zombie_use *use, uint64_t *count) {
   undead_count(&undead_zombie_counts.zombies);
   if (!undead_lock_take(&lock)) return false;
-  site *at = find(use);
-  bool wanted = at && is_wanted(at);
+  site *at = find_site(use);
+  bool wanted = at && is_wanted_site(at);
   if (at) {
     *count = ++at->count;
     undead_zombie_log_count(at->logged, at->count);
@@ -76,7 +76,7 @@ void undead_site_log(const undead_zombie_use *use, const undead_zombie *zombie, 
     undead_count(&undead_zombie_counts.lost_reports);
     return;
   }
-  site *at = find(use);
+  site *at = find_site(use);
   // Two threads may have come here with the same place.
   if (at && at->logged) undead_zombie_log_count(at->logged, at->count);
   else if (at) at->logged = undead_zombie_log_add(zombie, note);
@@ -88,7 +88,7 @@ void undead_site_log(const undead_zombie_use *use, const undead_zombie *zombie, 
 
 void undead_site_forget(const undead_zombie_use *use) {
   if (!undead_lock_take(&lock)) return;
-  site *at = find(use);
+  site *at = find_site(use);
   if (at && at->count == 0 && at->logged) {
     undead_zombie_log_void(at->logged);
     at->logged = 0;

@@ -94,7 +94,7 @@ static void count_release(waiting *own) {
 }
 
 // What an event of this thread means to what waits: true if it is explained by it. `*due` is to be reported.
-static bool look_at(event event, const undead_zombie_use *use, waiting *due, bool *is_due) {
+static bool look_at_event(event event, const undead_zombie_use *use, waiting *due, bool *is_due) {
   int32_t thread = own_thread();
   waiting *same = use ? find_waiting(thread, use->object) : NULL, *other = find_unexplained(thread);
   *is_due = false;
@@ -152,7 +152,7 @@ static bool happened(event event, const undead_zombie_use *use) {
   bool is_due = false, done = false;
   if (!undead_zombie_enter()) return false;
   if (undead_lock_take(&waiting_lock)) {
-    done = look_at(event, use, &due, &is_due);
+    done = look_at_event(event, use, &due, &is_due);
     undead_lock_release(&waiting_lock);
   }
   if (is_due) deliver(&due, false);
