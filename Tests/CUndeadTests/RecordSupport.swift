@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import UndeadTestSupport
 
 /// The instrument's recording half, compiled apart from the package: so that it can be built at any level of
@@ -6,11 +7,20 @@ import UndeadTestSupport
 enum Recorder {
   static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
 
-  /// The sources, with the definition that makes recording begin at the first allocation.
-  private static let sources: [String] =
-    InstrumentSources.Layer.shared.files(["instruction_x86_64"]) + InstrumentSources.Layer.platform.units
-    + InstrumentSources.Layer.record.units
-    + ["record/preload.c", "record/compare.c"].map { fixtures.appending(path: $0).path }
+  private static let layers: [(layer: InstrumentSources.Layer, files: [String])] = [
+    (.shared, InstrumentSources.Layer.shared.files(["instruction_x86_64"])),
+    (.platform, InstrumentSources.Layer.platform.units), (.record, InstrumentSources.Layer.record.units),
+  ]
+
+  /// The definition that makes recording begin at the first allocation, and what compares.
+  private static let added = ["record/preload.c", "record/compare.c"].map { fixtures.appending(path: $0).path }
+
+  /// What the object is made of. At the level of packages it is what was built with the tests; `UNDEAD_INCREMENTAL` builds other files.
+  private static func parts(_ optimization: String) -> [String] {
+    let built = layers.flatMap { $0.layer.objects(of: $0.files) }
+    let isThere = optimization == "-O2" && built.allSatisfy { FileManager.default.fileExists(atPath: $0) }
+    return added + (isThere ? built : layers.flatMap(\.files))
+  }
 
   /// How the instrument is compiled: as packages have it, and without optimisation where everything is tried.
   static let levels = Thorough.isOn ? ["-O0", "-O2"] : ["-O2"]
@@ -28,24 +38,33 @@ enum Recorder {
       try run(
         "clang",
         (optimization == old ? ["-O0", "-DUNDEAD_AS_GLIBC_2_26"] : [optimization])
-          + ["-g", "-fPIC", "-r"] + InstrumentSources.includeOptions + sources + ["-o", path]
+          + ["-g", "-fPIC", "-r"] + InstrumentSources.includeOptions + parts(optimization) + ["-o", path]
       ).expectSuccess()
       return path
     }
   }
 
-  /// Compiles a C program of the fixtures and links the instrument into it.
+  private static let programs = Mutex<[String: Once]>([:])
+
+  /// Compiles a C program of the fixtures and links the instrument into it; the first who asks does.
   static func linkProgram(_ source: String, optimization: String) throws -> String {
-    let program = try temporaryPath("program")
-    try run(
-      "clang",
-      [
-        optimization == old ? "-O0" : optimization, "-g", "-fno-builtin", "-pthread", "-Wl,-z,now",
-        fixtures.appending(path: source).path,
-      ]
-        + InstrumentSources.includeOptions + [try object(optimization: optimization), "-lm", "-o", program]
-    ).expectSuccess()
-    return program
+    let once = programs.withLock { programs in
+      let once = programs["\(source) \(optimization)"] ?? Once()
+      programs["\(source) \(optimization)"] = once
+      return once
+    }
+    return try once.get {
+      let program = try temporaryPath("program")
+      try run(
+        "clang",
+        [
+          optimization == old ? "-O0" : optimization, "-g", "-fno-builtin", "-pthread", "-Wl,-z,now",
+          fixtures.appending(path: source).path,
+        ]
+          + InstrumentSources.includeOptions + [try object(optimization: optimization), "-lm", "-o", program]
+      ).expectSuccess()
+      return program
+    }
   }
 
   /// Links the instrument as a library to preload.

@@ -32,6 +32,11 @@ package enum InstrumentSources {
       return names.sorted().map { folder.appending(path: "units").appending(path: $0).path }
     }
 
+    /// Paths of the objects that are built beside the test bundle of these files.
+    package func objects(of files: [String]) -> [String] {
+      files.map { BuildProducts.directory.path + "/\(rawValue).build\($0.dropFirst(folder.path.count)).o" }
+    }
+
     /// Paths of the C files of these names, without their ending.
     package func files(_ names: [String]) -> [String] {
       files.filter { names.contains(URL(filePath: $0).deletingPathExtension().lastPathComponent) }
