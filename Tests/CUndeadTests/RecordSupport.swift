@@ -7,20 +7,11 @@ import UndeadTestSupport
 enum Recorder {
   static let fixtures = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Fixtures")
 
-  private static let layers: [(layer: InstrumentSources.Layer, files: [String])] = [
-    (.shared, InstrumentSources.Layer.shared.files(["instruction_x86_64"])),
-    (.platform, InstrumentSources.Layer.platform.units), (.record, InstrumentSources.Layer.record.units),
-  ]
-
-  /// The definition that makes recording begin at the first allocation, and what compares.
-  private static let added = ["record/preload.c", "record/compare.c"].map { fixtures.appending(path: $0).path }
-
-  /// What the object is made of. At the level of packages it is what was built with the tests; `UNDEAD_INCREMENTAL` builds other files.
-  private static func parts(_ optimization: String) -> [String] {
-    let built = layers.flatMap { $0.layer.objects(of: $0.files) }
-    let isThere = optimization == "-O2" && built.allSatisfy { FileManager.default.fileExists(atPath: $0) }
-    return added + (isThere ? built : layers.flatMap(\.files))
-  }
+  /// The sources, with the definition that makes recording begin at the first allocation.
+  private static let sources: [String] =
+    InstrumentSources.Layer.shared.files(["instruction_x86_64"]) + InstrumentSources.Layer.platform.units
+    + InstrumentSources.Layer.record.units
+    + ["record/preload.c", "record/compare.c"].map { fixtures.appending(path: $0).path }
 
   /// How the instrument is compiled: as packages have it, and without optimisation where everything is tried.
   static let levels = Thorough.isOn ? ["-O0", "-O2"] : ["-O2"]
@@ -38,7 +29,7 @@ enum Recorder {
       try run(
         "clang",
         (optimization == old ? ["-O0", "-DUNDEAD_AS_GLIBC_2_26"] : [optimization])
-          + ["-g", "-fPIC", "-r"] + InstrumentSources.includeOptions + parts(optimization) + ["-o", path]
+          + ["-g", "-fPIC", "-r"] + InstrumentSources.includeOptions + sources + ["-o", path]
       ).expectSuccess()
       return path
     }

@@ -122,7 +122,7 @@ enum ZombieProgram {
     let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("Programs").path
     let imported = InstrumentSources.interfaceOptions.map { "-Xcc '\($0)'" }.joined(separator: " ")
     let program = "\(try TemporaryDirectory.untilExit().path)/zombie"
-    let options = "\(build.rawValue) -wmo -g -swift-version 5 -module-name App"
+    let options = "\(build.rawValue) -g -swift-version 5 -module-name App"
     let bridge = "-import-objc-header '\(InstrumentSources.interface)/undead_zombies.h' \(imported)"
     try ScanProgram.shell("swiftc \(options) \(bridge) '\(sources)'/Zombies/*.swift -o '\(program)'")
     return program

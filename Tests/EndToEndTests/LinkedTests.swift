@@ -92,9 +92,7 @@ import UndeadTestSupport
 
   /// What packages that link the instrument get, as it was built with the tests.
   private func copyInstrument(into directory: TemporaryDirectory) async throws {
-    let files = InstrumentSources.Layer.allCases.flatMap { layer in
-      layer.objects(of: layer == .shared ? layer.files : layer.units)
-    }
+    let files = InstrumentSources.Layer.allCases.flatMap(\.objects)
     try await build(
       """
       cd \(quoted(directory.url.path)) &&

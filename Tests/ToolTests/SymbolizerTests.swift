@@ -226,8 +226,14 @@ import UndeadTestSupport
   @Test func continuesAfterACrashOfTheSymbolizer() throws {
     let build = try build("-g", "-Onone")
     let real = try #require(SymbolizerTool.find { ProcessInfo.processInfo.environment[$0] })
-    // Answers two requests of each run, then dies.
-    try sandbox.write("#!/bin/sh\n'\(real.path)' \"$@\" | sed -u 2q\nkill -SEGV $$\n", to: "crashing", mode: 0o755)
+    // Answers two requests of each run, and dies of the third.
+    try sandbox.write(
+      """
+      #!/bin/sh
+      for turn in 1 2; do read -r request || exit; printf '%s\\n' "$request" | '\(real.path)' "$@"; done
+      read -r request && kill -SEGV $$
+
+      """, to: "crashing", mode: 0o755)
     let path = sandbox.path("crashing")
     let addresses = build.functions.prefix(6).map { $0.address + Self.bias }
     let result = Symbolizer(environment: { $0 == "UNDEAD_SYMBOLIZER" ? path : nil })

@@ -48,6 +48,9 @@ import UndeadSystem
       while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
     }
 
+    /// False if it wrote more than it was asked for: what comes next would be taken for the answer to something else.
+    var isInStep: Bool { rest.isEmpty }
+
     /// Sends `requests` and waits for so many lines.
     ///
     /// - Parameter patience: seconds after which it counts as hung if it says nothing.

@@ -184,6 +184,7 @@ package struct SymbolizerTool {
     /// A line for each request, fewer if the tool could not answer all.
     private func lines(for requests: String, count: Int) -> (lines: [ArraySlice<UInt8>], hung: Bool) {
       guard count > 0 else { return ([], false) }
+      if running.process?.isInStep == false { running.process = nil }
       guard let process = running.process ?? SymbolizerProcess(path: path) else { return ([], false) }
       let answers = process.answers(to: requests, count: count, patience: patience)
       running.process = answers.lines.count == count ? process : nil
