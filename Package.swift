@@ -291,14 +291,20 @@ for target in package.targets {
 }
 
 // A debug build of a whole module takes half of the processor time of one file by file, and those who depend on this package build
-// it once. The module is written by the job that compiles it: another one would read and check all sources again.
+// it once. The module is written by the job that compiles it: another one would read and check all sources again. The index for
+// editors has what is declared here; each job would add what it imports of the toolchain, for as long as half of the job itself.
 if !isIncremental {
   for target in package.targets {
-    guard target.type == .test || target.type == .regular && !target.name.hasPrefix("C") else { continue }
+    guard [.test, .executable].contains(target.type) || target.type == .regular && !target.name.hasPrefix("C") else {
+      continue
+    }
     target.swiftSettings =
       (target.swiftSettings ?? []) + [
         .unsafeFlags(
-          ["-whole-module-optimization", "-num-threads", "2", "-no-emit-module-separately-wmo"],
+          [
+            "-whole-module-optimization", "-num-threads", "2", "-no-emit-module-separately-wmo",
+            "-index-ignore-system-modules",
+          ],
           .when(configuration: .debug))
       ]
   }

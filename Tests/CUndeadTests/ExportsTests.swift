@@ -4,15 +4,19 @@ import UndeadTestSupport
 
 /// Names that a library exports are found by the table that the library brings for the loader, others by an index.
 @Suite(.timeLimit(.minutes(20))) struct ExportsTests {
-  @Test(arguments: ["libswiftCore.", "libc.", "libdispatch."])
-  func eachExportedNameIsFoundAndDamageIsHarmless(_ library: String) throws {
+  private static let program = Result { () throws -> String in
     let program = try Recorder.temporaryPath("exports")
-    let path = try #require(try loadedLibrary(library))
     let source = Recorder.fixtures.appending(path: "platform/exports.c").path
     let table = InstrumentSources.Layer.platform.folder.appending(path: "platform/images/exports.c").path
     try Recorder.run("clang", ["-O1", "-g"] + InstrumentSources.includeOptions + [source, table, "-o", program])
       .expectSuccess()
-    try Recorder.run(program, [path]).expectSuccess()
+    return program
+  }
+
+  @Test(arguments: ["libswiftCore.", "libc.", "libdispatch."])
+  func eachExportedNameIsFoundAndDamageIsHarmless(_ library: String) throws {
+    let path = try #require(try loadedLibrary(library))
+    try Recorder.run(try Self.program.get(), [path]).expectSuccess()
   }
 
   @Test func eachNameOfTheSymbolTableIsFound() throws {

@@ -5,11 +5,7 @@ import UndeadTestSupport
 @Suite(.timeLimit(.minutes(20))) struct OwnDataTests {
   /// A file that defines a variable includes `platform/memory/own_data.h`.
   @Test func everyVariableLiesInASectionOfItsOwn() throws {
-    let object = try Recorder.temporaryPath("layers.o")
-    let files = InstrumentSources.Layer.allCases.flatMap(\.files)
-    try Recorder.run("clang", ["-O0", "-fPIC", "-r"] + InstrumentSources.includeOptions + files + ["-o", object])
-      .expectSuccess()
-    let listing = try Recorder.run("llvm-objdump", ["--syms", object])
+    let listing = try Recorder.run("llvm-objdump", ["--syms"] + InstrumentSources.Layer.allCases.flatMap(\.objects))
     try listing.expectSuccess()
     let variables = listing.output.split(separator: "\n").map { $0.split(whereSeparator: \.isWhitespace) }
       .filter { $0.contains("O") && $0.count > 4 }

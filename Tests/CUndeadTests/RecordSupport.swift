@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import UndeadTestSupport
 
 /// The instrument's recording half, compiled apart from the package: so that it can be built at any level of
@@ -34,18 +35,27 @@ enum Recorder {
     }
   }
 
-  /// Compiles a C program of the fixtures and links the instrument into it.
+  private static let programs = Mutex<[String: Once]>([:])
+
+  /// Compiles a C program of the fixtures and links the instrument into it; the first who asks does.
   static func linkProgram(_ source: String, optimization: String) throws -> String {
-    let program = try temporaryPath("program")
-    try run(
-      "clang",
-      [
-        optimization == old ? "-O0" : optimization, "-g", "-fno-builtin", "-pthread", "-Wl,-z,now",
-        fixtures.appending(path: source).path,
-      ]
-        + InstrumentSources.includeOptions + [try object(optimization: optimization), "-lm", "-o", program]
-    ).expectSuccess()
-    return program
+    let once = programs.withLock { programs in
+      let once = programs["\(source) \(optimization)"] ?? Once()
+      programs["\(source) \(optimization)"] = once
+      return once
+    }
+    return try once.get {
+      let program = try temporaryPath("program")
+      try run(
+        "clang",
+        [
+          optimization == old ? "-O0" : optimization, "-g", "-fno-builtin", "-pthread", "-Wl,-z,now",
+          fixtures.appending(path: source).path,
+        ]
+          + InstrumentSources.includeOptions + [try object(optimization: optimization), "-lm", "-o", program]
+      ).expectSuccess()
+      return program
+    }
   }
 
   /// Links the instrument as a library to preload.

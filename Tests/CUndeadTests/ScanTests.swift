@@ -144,9 +144,11 @@ import UndeadTestSupport
     #expect(run.status == 0)
   }
 
-  @Test(arguments: ["ptrace", "signals"], [[], ["copy"]]) func survivesAStormOfThreads(_ stop: String, _ mode: [String])
-    throws
-  {
+  /// Each way to stop and each place once; with ``Thorough`` each way with each place.
+  @Test(
+    arguments: [("ptrace", []), ("signals", ["copy"])]
+      + (Thorough.isOn ? [("ptrace", ["copy"]), ("signals", [])] : []))
+  func survivesAStormOfThreads(_ stop: String, _ mode: [String]) throws {
     let run = try ScanProgram.run(.release, ["storm"] + mode, stop: stop)
     #expect(run.counts.count == 40, "\(run.text)")
     for counts in run.counts {

@@ -1,4 +1,5 @@
 import Testing
+import UndeadTestSupport
 
 /// What is marked does not depend on how many threads mark.
 @Suite(.serialized, .timeLimit(.minutes(20))) struct ScanThreadsTests {
@@ -15,8 +16,9 @@ import Testing
     return counts
   }
 
-  @Test(arguments: 1...4, ["ptrace", "signals"]) func severalThreadsFindWhatOneFinds(_ seed: Int, _ stop: String) throws
-  {
+  @Test(arguments: 1...Thorough.count(2, of: 4), ["ptrace", "signals"]) func severalThreadsFindWhatOneFinds(
+    _ seed: Int, _ stop: String
+  ) throws {
     let alone = try run(["\(seed)"], threads: 1, stop: stop)
     for threads in [2, 8] {
       for mode in [[], ["copy"]] {

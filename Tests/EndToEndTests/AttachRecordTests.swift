@@ -108,8 +108,8 @@ import UndeadTestSupport
       outcome.output == "record 0\ndetach 0\nok\nok signals=1 files=4\nstatus 0\nright\n", "\(outcome)")
   }
 
-  /// With `UNDEAD_REPEAT` every single one.
-  private static let stride = Tool.repetitions > 1 ? 1 : 7
+  /// A sample, and with ``Thorough`` a larger one; with `UNDEAD_REPEAT` every single one.
+  private static let stride = Tool.repetitions > 1 ? 1 : Thorough.count(17, of: 7)
 
   @Test func filtersOfSystemCallsAreAsked() async throws {
     let (outcome, _) = try await run(

@@ -168,8 +168,8 @@ import UndeadTestSupport
     #expect(outcome.output == "ok\nstatus 23\nok\n", "\(outcome)")
   }
 
-  /// With `UNDEAD_REPEAT` every single one.
-  private static let stride = Tool.repetitions > 1 ? 1 : 29
+  /// A sample, and with ``Thorough`` a larger one; with `UNDEAD_REPEAT` every single one.
+  private static let stride = Tool.repetitions > 1 ? 1 : Thorough.count(97, of: 29)
 
   @Test func strangeStates() async throws {
     let (outcome, _) = try await run(

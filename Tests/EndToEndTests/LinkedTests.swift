@@ -92,11 +92,7 @@ import UndeadTestSupport
 
   /// What packages that link the instrument get, as it was built with the tests.
   private func copyInstrument(into directory: TemporaryDirectory) async throws {
-    let files = InstrumentSources.Layer.allCases.flatMap { layer in
-      (layer == .shared ? layer.files : layer.units).map { $0.dropFirst(layer.folder.path.count) }.map {
-        BuildProducts.directory.path + "/\(layer.rawValue).build\($0).o"
-      }
-    }
+    let files = InstrumentSources.Layer.allCases.flatMap(\.objects)
     try await build(
       """
       cd \(quoted(directory.url.path)) &&

@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import UndeadTestSupport
 
 /// A package that uses the test libraries as its users do: its tests that leak fail, with the type and the path, and
 /// no other test fails.
@@ -30,7 +31,8 @@ import Testing
     #expect(failures.last?.text == "Issue recorded\n↳ leak: retain cycle of B\n    .child → B")
   }
 
-  @Test(arguments: ["swift test", "swift test --parallel", "undead test"])
+  /// A process for each test of XCTest makes what one process makes, in twice the time: with ``Thorough``.
+  @Test(arguments: ["swift test", "undead test"] + (Thorough.isOn ? ["swift test --parallel"] : []))
   func everyLeakyTestFailsAndNoOtherOne(command: String) async throws {
     let package = try OutsidePackage()
     try await OutsidePackage.build.value

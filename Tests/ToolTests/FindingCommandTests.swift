@@ -77,4 +77,17 @@ import UndeadSystem
     #expect(contents("type").contains("$(touch evil)") && !contents("type").contains("\u{1B}"))
     #expect(!FileManager.default.fileExists(atPath: sandbox.path("evil")))
   }
+
+  @Test func theReportLiesInTheFirstDirectoryThatCanBeWritten() throws {
+    let text = String(repeating: "\"/opt/App\" 0x1000\n", count: 20000)
+    let directories = ["/nowhere", "/proc", sandbox.path("tmp")]
+    let descriptor = try #require(FindingCommand.temporaryFile(holding: text, in: directories))
+    defer { close(descriptor) }
+    let link = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+    #expect(link.hasPrefix(sandbox.path("tmp")) && link.hasSuffix(" (deleted)"))
+    #expect(fcntl(descriptor, F_GETFD) == FD_CLOEXEC)
+    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: false)
+    #expect(try handle.readToEnd() == Data(text.utf8), "from its start")
+    #expect(FindingCommand.temporaryFile(holding: text, in: ["/nowhere"]) == nil)
+  }
 }

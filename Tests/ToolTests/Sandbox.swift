@@ -103,9 +103,11 @@ final class Sandbox {
 
   /// Builds a Swift program.
   func compileSwift(_ source: String, to name: String, _ options: String...) throws {
-    let input = try write(source, to: "\(name).swift")
-    let result = try command(["swiftc", "-module-name", "App", "-o", path(name), input] + options)
-    try #require(result.status == 0, "\(result.error)")
+    try Self.made.once("swiftc \(name) \(options) \(source)", at: directory.appending(path: name)) { program in
+      let input = try write(source, to: "\(name).swift")
+      let result = try command(["swiftc", "-module-name", "App", "-o", program, input] + options)
+      try #require(result.status == 0, "\(result.error)")
+    }
   }
 
   /// Runs the tool.

@@ -90,7 +90,8 @@ import UndeadReport
     let output = try watchUntilJudged(["--fail-on-growth", "Session>100/min"], program: ["leaky"])
     #expect(output.status == 23, "\(output.error)")
     for text in [
-      "  App.Session: now ", "held by `.sessions` of `App.Cache`: ", "allocated at App.handle() at service.swift:16: ",
+      "  App.Session: now ", "held by `.sessions` of `App.Cache`: ", "allocated at App.handle() at ",
+      "service.swift:16: ",
       "rule 'Session>100/min' is broken: App.Session", ", 1 of 1 rule broken\n",
     ] { #expect(output.error.contains(text), "\(text): \(output.error)") }
     #expect(!output.error.contains("  App.Widget"))

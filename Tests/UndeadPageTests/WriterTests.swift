@@ -48,7 +48,7 @@ import UndeadTestSupport
 
   @Test(arguments: [false, true]) func namesThatAreMarkup(ofHeaps: Bool) {
     // Heaps take longer: several pieces in one name.
-    let size = (ofHeaps ? 12 : 1) * (Thorough.isOn ? 1 : 5)
+    let size = ofHeaps ? Thorough.count(60, of: 12) : Thorough.count(20, of: 1)
     for start in stride(from: 0, to: HostileInput.pieces.count, by: size) {
       let text = HostileInput.pieces[start...].prefix(size).joined()
       check(HostileFindings(text: text, heaps: ofHeaps), ofHeaps, VisibleText.line(text))

@@ -32,6 +32,13 @@ package enum InstrumentSources {
       return names.sorted().map { folder.appending(path: "units").appending(path: $0).path }
     }
 
+    /// Paths of the objects of this layer that were built with the test bundle, of each folder one.
+    package var objects: [String] {
+      (self == .shared ? files : units).map {
+        BuildProducts.directory.path + "/\(rawValue).build\($0.dropFirst(folder.path.count)).o"
+      }
+    }
+
     /// Paths of the C files of these names, without their ending.
     package func files(_ names: [String]) -> [String] {
       files.filter { names.contains(URL(filePath: $0).deletingPathExtension().lastPathComponent) }

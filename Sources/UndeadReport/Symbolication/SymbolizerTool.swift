@@ -6,12 +6,21 @@ import UndeadSystem
   import Foundation
 #endif
 
-/// LLVM's `llvm-symbolizer`, which knows files, lines and inlined calls.
+/// LLVM's `llvm-symbolizer`, which knows files, lines and inlined calls. For one thread at a time.
+///
+/// It is started by the first question and ends with the last copy of this value.
 package struct SymbolizerTool {
   package let path: String
   /// Seconds after which it counts as hung if it says nothing: not the whole time, which depends on how much it is asked.
   let patience: Int
   private static let defaultPatience = 60
+
+  #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
+    private final class Running {
+      var process: SymbolizerProcess?
+    }
+    private let running = Running()
+  #endif
 
   /// An address to look up in a file.
   struct Request: Hashable {
@@ -115,7 +124,7 @@ package struct SymbolizerTool {
     var hung = false
   }
 
-  /// Looks up all requests, in one run if nothing goes wrong.
+  /// Looks up all requests.
   func answers(to requests: [Request]) -> Answers {
     var answers = Answers()
     // It happens to crash on odd debug information: what follows the request that it died of is asked again.
@@ -132,8 +141,7 @@ package struct SymbolizerTool {
   /// Names of the parameters and variables of the functions at addresses; none where it fails.
   func variables(at requests: [Request]) -> [[String]] {
     let input = requests.map { "FRAME \"\($0.file)\" 0x\(String($0.address, radix: 16))\n" }.joined()
-    let output = requests.isEmpty ? [] : run(["--output-style=JSON"], input: input).output
-    let answers = output.split(separator: UInt8(ascii: "\n")).prefix(requests.count).map { line in
+    let answers = lines(for: input, count: requests.count).lines.map { line in
       (try? JSONDecoder().decode(Answer.self, from: Data(line)))?.variables?.map { $0.name ?? "" } ?? []
     }
     return answers + Array(repeating: [], count: requests.count - answers.count)
@@ -142,10 +150,10 @@ package struct SymbolizerTool {
   private func run(on requests: ArraySlice<Request>) -> (locations: [[Location]], hung: Bool) {
     // Not `--skip-line-zero`: the one of Swift 6.3 crashes on it.
     let input = requests.map { "\"\($0.file)\" 0x\(String($0.address, radix: 16))\n" }.joined()
-    let (output, hung) = run(["--output-style=JSON", "--inlines"], input: input)
+    let (lines, hung) = lines(for: input, count: requests.count)
     let decoder = JSONDecoder()
     var locations: [[Location]] = []
-    for line in output.split(separator: UInt8(ascii: "\n")).prefix(requests.count) {
+    for line in lines {
       guard let answer = try? decoder.decode(Answer.self, from: Data(line)) else { break }
       locations.append((answer.symbols ?? []).map(Self.location))
     }
@@ -173,78 +181,16 @@ package struct SymbolizerTool {
   }
 
   #if canImport(Glibc) && !UNDEAD_WITHOUT_INSTRUMENT
-    /// Runs the tool with `input` and returns what it writes; empty if it cannot run.
-    private func run(_ options: [String], input: String) -> (output: [UInt8], hung: Bool) {
-      guard let requests = Self.temporaryFile(holding: input) else { return ([], false) }
-      defer { close(requests) }
-      var ends: [Int32] = [0, 0]
-      guard pipe(&ends) == 0 else { return ([], false) }
-      defer { close(ends[0]) }
-      for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-      var tool = Spawn(path, [path] + options)
-      tool.files = [STDIN_FILENO: .same(as: requests), STDOUT_FILENO: .same(as: ends[1]), STDERR_FILENO: .null]
-      // It must not ask servers for debug information, nor be instrumented itself.
-      let hidden = ["DEBUGINFOD_URLS", "LD_PRELOAD", "UNDEAD_SESSION", "LLVM_SYMBOLIZER_OPTS"]
-      tool.environment = ProcessInfo.processInfo.environment.filter { !hidden.contains($0.key) }
-        .map { Array("\($0.key)=\($0.value)".utf8) }
-      let pid = try? tool.start()
-      close(ends[1])
-      guard let pid else { return ([], false) }
-      let (output, hung) = Self.readAll(ends[0], patience: patience)
-      if hung { kill(pid, SIGKILL) }
-      var status: Int32 = 0
-      while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
-      return (output, hung)
-    }
-
-    /// An unnamed file for standard input, so that a program that does not read all of it cannot block us.
-    ///
-    /// - Parameter directories: the first one that takes it counts; a container may not let us write to all of them.
-    package static func temporaryFile(
-      holding text: String,
-      in directories: [String] = [ProcessInfo.processInfo.environment["TMPDIR"] ?? "/tmp", "/tmp", "/dev/shm"]
-    ) -> Int32? {
-      for directory in directories {
-        var path = Array("\(directory)/undead-input-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&path)
-        guard descriptor >= 0 else { continue }
-        unlink(path)
-        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        if put(text, to: descriptor), lseek(descriptor, 0, SEEK_SET) == 0 { return descriptor }
-        close(descriptor)
-      }
-      return nil
-    }
-
-    private static func put(_ text: String, to descriptor: Int32) -> Bool {
-      var rest = Array(text.utf8)[...]
-      while !rest.isEmpty {
-        let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-        if count > 0 {
-          rest = rest.dropFirst(count)
-        } else if count == 0 || errno != EINTR {
-          return false
-        }
-      }
-      return true
-    }
-
-    /// - Returns: what was written, and whether nothing more came for `patience` seconds.
-    private static func readAll(_ descriptor: Int32, patience: Int) -> (output: [UInt8], hung: Bool) {
-      var output: [UInt8] = []
-      var chunk = [UInt8](repeating: 0, count: 1 << 16)
-      while true {
-        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        guard poll(&waiting, 1, Int32(clamping: patience * 1000)) != 0 else { return (output, true) }
-        let count = read(descriptor, &chunk, chunk.count)
-        if count > 0 {
-          output.append(contentsOf: chunk[0..<count])
-        } else if count == 0 || errno != EINTR {
-          return (output, false)
-        }
-      }
+    /// A line for each request, fewer if the tool could not answer all.
+    private func lines(for requests: String, count: Int) -> (lines: [ArraySlice<UInt8>], hung: Bool) {
+      guard count > 0 else { return ([], false) }
+      if running.process?.isInStep == false { running.process = nil }
+      guard let process = running.process ?? SymbolizerProcess(path: path) else { return ([], false) }
+      let answers = process.answers(to: requests, count: count, patience: patience)
+      running.process = answers.lines.count == count ? process : nil
+      return answers
     }
   #else
-    private func run(_ options: [String], input: String) -> (output: [UInt8], hung: Bool) { ([], false) }
+    private func lines(for requests: String, count: Int) -> (lines: [ArraySlice<UInt8>], hung: Bool) { ([], false) }
   #endif
 }

@@ -149,7 +149,7 @@ final class FindingCommand {
   }
 
   private func spawn(_ finding: Waiting) throws(ToolError) -> pid_t {
-    guard let input = SymbolizerTool.temporaryFile(holding: try Self.text(finding)) else {
+    guard let input = Self.temporaryFile(holding: try Self.text(finding)) else {
       throw .failure("there is no room for a report in TMPDIR, /tmp and /dev/shm")
     }
     defer { close(input) }
@@ -166,6 +166,38 @@ final class FindingCommand {
     } catch {
       throw .failure(SystemError.text(error.code))
     }
+  }
+
+  /// An unnamed file for standard input, so that a program that does not read all of it cannot block us.
+  ///
+  /// - Parameter directories: the first one that takes it counts; a container may not let us write to all of them.
+  static func temporaryFile(
+    holding text: String,
+    in directories: [String] = [System.environment("TMPDIR") ?? "/tmp", "/tmp", "/dev/shm"]
+  ) -> Int32? {
+    for directory in directories {
+      var path = Array("\(directory)/undead-input-XXXXXX".utf8CString)
+      let descriptor = mkstemp(&path)
+      guard descriptor >= 0 else { continue }
+      unlink(path)
+      _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+      if put(text, to: descriptor), lseek(descriptor, 0, SEEK_SET) == 0 { return descriptor }
+      close(descriptor)
+    }
+    return nil
+  }
+
+  private static func put(_ text: String, to descriptor: Int32) -> Bool {
+    var rest = Array(text.utf8)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if count == 0 || errno != EINTR {
+        return false
+      }
+    }
+    return true
   }
 
   private static func text(_ finding: Waiting) throws(ToolError) -> String {

@@ -1,4 +1,4 @@
-// A program whose memory is of one kind: `app KIND FORM`. Each line "trim" on standard input asks malloc to give memory back;
+// A program whose memory is of one kind: `app KIND FORM [COUNT]`. Each line "trim" on standard input asks malloc to give memory back;
 // the answer is how many bytes the process became smaller by. "more" does all of it once more.
 import Dispatch
 import Glibc
@@ -206,7 +206,7 @@ func work() {
     model.follow(feed)
   }
   switch (CommandLine.arguments[1], CommandLine.arguments[2]) {
-  case ("leak", "cycles"): lose(100_000)
+  case ("leak", "cycles"): lose(CommandLine.arguments.count > 3 ? Int(CommandLine.arguments[3])! : 100_000)
   case ("leak", "raw"):
     for _ in 0..<20_000 {
       UnsafeMutableRawPointer.allocate(byteCount: 1000, alignment: 8).storeBytes(of: 1, as: Int.self)
