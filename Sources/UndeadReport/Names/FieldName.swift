@@ -71,6 +71,8 @@ enum FieldName {
 }
 
 extension LeakReport.Reference {
-  /// What the programmer calls the field.
-  var fieldName: String { field == "state" && !holdsClosure ? field : FieldName.shown(field, of: type) }
+  /// What the programmer calls the field. A stream's state is what ends it, if that is a closure; else it is tasks and elements.
+  var fieldName: String {
+    field.prefix { $0 != "[" } == "state" && !holdsClosure ? field : FieldName.shown(field, of: type)
+  }
 }
