@@ -83,6 +83,9 @@ import Testing
     #expect(FieldName.shown("__dependencies[0]", of: "App.Download") == "dependencies[0]")
     #expect(FieldName.shown("_value", of: "Swift._AsyncStreamCriticalStorage<App.A>") == "unfolding")
     #expect(FieldName.shown("_value", of: "App.Cell") == "_value")
+    let stream = "Swift.AsyncStream<App.A>._Storage"
+    #expect(Reference(type: stream, field: "state", fieldType: "() -> ()").fieldName == "onTermination")
+    #expect(Reference(type: stream, field: "state[0]").fieldName == "state[0]")
   }
 
   @Test func theSecondMethodOfAFunctionIsOneToo() {
