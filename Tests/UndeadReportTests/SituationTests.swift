@@ -88,6 +88,22 @@ import Testing
     #expect(Reference(type: stream, field: "state[0]").fieldName == "state[0]")
   }
 
+  /// No such property can be declared `weak`; the compiler would say so.
+  @Test func whatIsNoClassCannotBeWeak() {
+    func advice(_ field: String, _ type: String) -> String? {
+      Self.cycle(Reference(type: "App.Node", field: field, fieldType: type))
+    }
+    let optional = "Swift.Optional<App.Node>"
+    let toNil = "set it to nil when the object is done"
+    #expect(advice("other", optional) == "`other` refers to the object itself: \(toNil), or make it `weak`")
+    #expect(advice("other", "Swift.Optional<\(optional)>") == "`other` refers to the object itself: \(toNil)")
+    #expect(advice("cause", "Swift.Optional<Swift.Error>") == "`cause` refers to the object itself: \(toNil)")
+    #expect(advice("_other.wrappedValue", optional) == "`other` refers to the object itself: \(toNil)")
+    #expect(
+      advice("state", "Synchronization.Mutex<\(optional)>")
+        == "`state` refers to the object itself: give `state` another value when the object is done")
+  }
+
   @Test func theSecondMethodOfAFunctionIsOneToo() {
     #expect(SymbolText.isMethodReference("implicit closure #4 in implicit closure #3 in App.Parser.init()"))
     #expect(!SymbolText.isMethodReference("implicit closure #1 in implicit closure #2 in App.Parser.init()"))

@@ -17,7 +17,11 @@ package enum LostMemory {
     eachBlock(heap) { block, place in
       let bytes = heap.graph.size(block)
       amount.bytes &+= bytes
-      if place.isMessage { amount.messages &+= bytes } else if place.stack == Snapshot.none { amount.withoutPlace &+= bytes }
+      if place.isMessage {
+        amount.messages &+= bytes
+      } else if place.stack == Snapshot.none {
+        amount.withoutPlace &+= bytes
+      }
     }
     return amount
   }

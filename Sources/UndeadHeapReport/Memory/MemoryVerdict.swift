@@ -152,7 +152,8 @@ extension MemoryVerdict {
       return "\(Quantity.bytes(pinnedBytes ?? 0)) of \(all) are free, but lie on pages that living blocks keep"
     case .nothing:
       let others = mapped > resident / 2 ? ", \(Quantity.bytes(mapped)) are \(Self.mapped)" : ""
-      return "\(Quantity.bytes(liveBytes)) of \(all) are in use, \(free) are free in malloc\(others): neither leaked nor wasted"
+      return
+        "\(Quantity.bytes(liveBytes)) of \(all) are in use, \(free) are free in malloc\(others): neither leaked nor wasted"
     }
   }
 

@@ -206,7 +206,8 @@ extension LeakReport {
       let reason = KnownLeaks.reason(ofOwnBlocksMadeIn: site) ?? Self.reason(ofOwnBlocksOf: snapshot)
       if site.isEmpty, reason == nil {
         summary.notes.append(
-          "\(LeakReport.memoryWithoutPlace), \(blocks) (\(Quantity.bytes(Int(clamping: bytes)))): \(KnownLeaks.needsPlace)")
+          "\(LeakReport.memoryWithoutPlace), \(blocks) (\(Quantity.bytes(Int(clamping: bytes)))): \(KnownLeaks.needsPlace)"
+        )
         continue
       }
       summary.notes.append(

@@ -60,11 +60,14 @@ package final class NodeNames {
   package static let foreignMemory = "C memory"
   /// What the instrument calls a closure in the sense of C.
   package static let closureOfC = "C block"
-  /// Whether a field is that by which a dispatch source has its handlers (foreign.c): what libdispatch has of its own of them, as the
-  /// heap of timers, owns no more.
-  package static func isFieldOfSource(_ label: String, of type: String) -> Bool { label == "refs" && type == "dispatch source" }
   /// What the instrument calls the memory of tasks for frames (foreign.c).
   package static let asyncFrames = "async frames"
+
+  /// Whether a dispatch source owns what the field leads to, its handlers (foreign.c). Tables of libdispatch, as its heap of timers, lead
+  /// there as well, and own nothing of it.
+  package static func isFieldOfSource(_ label: String, of type: String) -> Bool {
+    label == "refs" && type == "dispatch source"
+  }
 
   init(_ snapshot: Snapshot, _ packages: Packages = Packages()) {
     self.snapshot = snapshot
