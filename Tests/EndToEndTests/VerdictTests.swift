@@ -46,6 +46,7 @@ import UndeadTestSupport
       let difference = abs(verdict.trimmableBytes! - given)
       #expect(difference <= max(2 << 20, given / 20), "\(form): \(verdict.trimmableBytes!) foretold, \(given) given")
       #expect(report.memory.reduce(0) { $0 + $1.residentBytes } == report.summary.residentBytes)
+      if form == "leak raw" { #expect(verdict.advice.contains("'undead run'"), "\(verdict.advice)") }
       if form == "leak dropped" {
         #expect(report.findings.contains { $0.kind == .lostMemory && $0.advice.contains("resume each continuation") })
       }
@@ -148,6 +149,32 @@ import UndeadTestSupport
     let waiting = try #require(report.groups.first { $0.state == .continuation && $0.waitsIn != nil })
     #expect(waiting.waitsIn?.symbol.contains("waitInAllWays") == true)
     #expect(waiting.resumedBy?.first?.root?.name == "App.continuations", "\(waiting)")
+  }
+
+  /// A sleep of an `async let` lies in its parent's memory, and what a source has on a descriptor or signal begins with links.
+  @Test func whatTimersAndSourcesOfLibdispatchResume() async throws {
+    let (outcome, directory) = try await run(
+      """
+      start ./app tasks libdispatch
+      for look in $(seq 100); do  # until all of them wait
+        sleep 0.1
+        $tool tasks $program -f json -o tasks.json || exit 92
+        [ "$(tr -d ' \n' < tasks.json | grep -oE '"state":"(sleep|continuation|stream)"' | wc -l)" -ge 5 ] && break
+      done
+      kill -9 $program; wait $program 2> /dev/null; true
+      """)
+    try #require(outcome.ending == .exit(0), "\(outcome.errors)")
+    let report = try JSONDecoder().decode(TaskReport.self, from: Data(directory.contents("tasks.json").utf8))
+    let sleeps = report.groups.filter { $0.role == .asyncLet && $0.state == .sleep }
+    #expect(sleeps.map(\.count) == [5, 5] && sleeps.allSatisfy { $0.wakesInSeconds != nil }, "\(report.groups)")
+    #expect(!report.groups.contains { $0.cancelledSleeps != nil }, "\(report.groups)")
+    let resumed = report.groups.filter { $0.state == .continuation || $0.state == .stream }
+    #expect(resumed.map(\.count) == [5, 5], "\(report.groups)")
+    for group in resumed {
+      let path = try #require(group.resumedBy)
+      let source = path.first { $0.type == "dispatch source refs" }
+      #expect(source?.field == "event handler" && source?.closure != nil, "\(path)")
+    }
   }
 
   /// Threads of the pool are no actor, and tasks that have not begun are no sleeps.

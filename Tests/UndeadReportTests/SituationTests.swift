@@ -83,6 +83,25 @@ import Testing
     #expect(FieldName.shown("__dependencies[0]", of: "App.Download") == "dependencies[0]")
     #expect(FieldName.shown("_value", of: "Swift._AsyncStreamCriticalStorage<App.A>") == "unfolding")
     #expect(FieldName.shown("_value", of: "App.Cell") == "_value")
+    let stream = "Swift.AsyncStream<App.A>._Storage"
+    #expect(Reference(type: stream, field: "state", fieldType: "() -> ()").fieldName == "onTermination")
+    #expect(Reference(type: stream, field: "state[0]").fieldName == "state[0]")
+  }
+
+  /// No such property can be declared `weak`; the compiler would say so.
+  @Test func whatIsNoClassCannotBeWeak() {
+    func advice(_ field: String, _ type: String) -> String? {
+      Self.cycle(Reference(type: "App.Node", field: field, fieldType: type))
+    }
+    let optional = "Swift.Optional<App.Node>"
+    let toNil = "set it to nil when the object is done"
+    #expect(advice("other", optional) == "`other` refers to the object itself: \(toNil), or make it `weak`")
+    #expect(advice("other", "Swift.Optional<\(optional)>") == "`other` refers to the object itself: \(toNil)")
+    #expect(advice("cause", "Swift.Optional<Swift.Error>") == "`cause` refers to the object itself: \(toNil)")
+    #expect(advice("_other.wrappedValue", optional) == "`other` refers to the object itself: \(toNil)")
+    #expect(
+      advice("state", "Synchronization.Mutex<\(optional)>")
+        == "`state` refers to the object itself: give `state` another value when the object is done")
   }
 
   @Test func theSecondMethodOfAFunctionIsOneToo() {

@@ -102,7 +102,9 @@ private struct PathSearch {
       let group = heap.types.groups[Int(heap.types.holder(of: place))]
       let isFrame =
         group.name == NodeNames.asyncFrames || (group.kind == .task && place.strength == HeapFile.Strength.perhaps)
-      let isKnown = group.kind != .other || group.name == NodeNames.closureOfC
+      let isKnown =
+        group.kind != .other || group.name == NodeNames.closureOfC
+        || NodeNames.isFieldOfSource(heap.file.snapshot.strings[place.label], of: group.name)
       let isTyped = isKnown && place.strength != HeapFile.Strength.perhaps
       let known: PathWorth? =
         isFrame ? .frames : place.strength == HeapFile.Strength.counted ? .counted : isTyped ? .typed : nil

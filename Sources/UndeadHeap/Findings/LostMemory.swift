@@ -2,24 +2,53 @@ import UndeadReport
 
 /// Memory that nothing leads to and that is no object of the program, by the function that allocated it; messages of the runtime apart.
 /// What leaked objects and tasks lead to is lost with them: `undead leaks` shows it there.
-enum LostMemory {
+package enum LostMemory {
+  /// How much of it there is.
+  package struct Amount {
+    package fileprivate(set) var bytes: UInt64 = 0
+    /// Of these, messages of the runtime.
+    package fileprivate(set) var messages: UInt64 = 0
+    /// Of these, what was allocated where nobody recorded.
+    package fileprivate(set) var withoutPlace: UInt64 = 0
+  }
+
+  package static func amount(_ heap: LoadedHeap) -> Amount {
+    var amount = Amount()
+    eachBlock(heap) { block, place in
+      let bytes = heap.graph.size(block)
+      amount.bytes &+= bytes
+      if place.isMessage {
+        amount.messages &+= bytes
+      } else if place.stack == Snapshot.none {
+        amount.withoutPlace &+= bytes
+      }
+    }
+    return amount
+  }
+
   static func drafts(_ heap: LoadedHeap) -> [HeapFindingDraft] {
-    let graph = heap.graph
     var tally = PlaceTally<Place>()
     var lost: UInt64 = 0
-    let isOfLeak = blocksOfLeaks(heap)
-    for block in 0..<graph.count where !heap.ownership.reached[block] && !isOfLeak(block) {
-      lost &+= graph.size(block)
-      let isMessage = heap.types.groups[heap.group(block)].name == KnownLeaks.messages
-      tally.add(Place(stack: graph.stack(block), isMessage: isMessage), block, bytes: graph.size(block))
+    eachBlock(heap) { block, place in
+      lost &+= heap.graph.size(block)
+      tally.add(place, block, bytes: heap.graph.size(block))
     }
     let live = heap.file.shapes.isEmpty ? 0 : heap.dominators.retained[heap.dominators.nodes.top]
     guard lost >= leastBytes, lost >= 1 << 20 || lost >= live / 20 else { return [] }
-    return tally.entries.filter { $0.value.bytes >= lost / 10 }.map { _, entry in
+    return tally.entries.filter { $0.value.bytes >= lost / 10 }.map { place, entry in
       HeapFindingDraft(
         kind: .lostMemory, title: "memory is lost: nothing leads to it", objects: entry.objects, bytes: entry.bytes,
         block: entry.block,
-        advice: "the function that allocated it, or what that gave it to, does not free it")
+        advice: place.stack == Snapshot.none
+          ? KnownLeaks.needsPlace : "the function that allocated it, or what that gave it to, does not free it")
+    }
+  }
+
+  private static func eachBlock(_ heap: LoadedHeap, _ body: (Int, Place) -> Void) {
+    let isOfLeak = blocksOfLeaks(heap)
+    for block in 0..<heap.graph.count where !heap.ownership.reached[block] && !isOfLeak(block) {
+      let isMessage = heap.types.groups[heap.group(block)].name == KnownLeaks.messages
+      body(block, Place(stack: heap.graph.stack(block), isMessage: isMessage))
     }
   }
 

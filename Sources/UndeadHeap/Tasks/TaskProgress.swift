@@ -236,11 +236,18 @@ package struct TaskProgress {
   /// What the closure of a task that the runtime makes for a sleep is.
   static let contextOfSleep = "closure context (captures Swift.UnsafeSleepStateToken)"
 
+  /// A task of `async let` lies in its parent's memory, to which the word leads as well.
   private func sleeper(_ edge: Int, in block: Int, _ sleeps: (Int) -> Bool) -> Int? {
-    guard let task = waiting(Int(heap.graph.targets[edge])), tasks[task].dependency == .continuation,
-      kind(edge, of: block) != .handle, sleeps(task)
-    else { return nil }
-    return task
+    guard kind(edge, of: block) != .handle else { return nil }
+    let target = heap.graph.targets[edge]
+    func waits(_ task: Int) -> Bool { self.waits(task) && tasks[task].dependency == .continuation && sleeps(task) }
+    if let task = inner[Int32(target)]?.first(where: { names(UInt64(block), $0) && waits($0) }) { return task }
+    return waiting(Int(target)).flatMap { waits($0) ? $0 : nil }
+  }
+
+  /// Whether a word of this place names a task of `async let`, as far as that is known.
+  private func names(_ place: UInt64, _ task: Int) -> Bool {
+    innerWords?.contains(InnerWord(from: place, task: task)) ?? true
   }
 
   /// References that keep what they name.
@@ -361,7 +368,7 @@ package struct TaskProgress {
     let isHandle = word == .either && waiting(target).map { onlyHandles[$0] } == true
     guard !isHandle else { return }
     for task in tasks where source.map({ isStructure(from: $0, to: task) }) != true && waits(task) {
-      guard innerWords?.contains(InnerWord(from: place, task: task)) ?? true else { continue }
+      guard names(place, task) else { continue }
       if self.tasks[task].dependency == .continuation { resume(task, answer) }
     }
   }

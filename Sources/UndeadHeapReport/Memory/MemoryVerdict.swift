@@ -87,8 +87,9 @@ extension MemoryVerdict {
       allocator: statistics?.name, mallocFreeBytes: free,
       trimmableBytes: trimmable, unusedArenaBytes: unused, pinnedBytes: pinned,
       pinnedBy: pages.map { Self.pins($0, heap, symbols) } ?? [])
-    sentence = sentence(of: resident)
+    sentence = sentence(of: resident, mapped: file.resident(HeapFile.MemoryLine.mapped))
     advice = advice(arenas: pages?.arenas ?? 0)
+    if kind == .leak, let special = Self.advice(onLost: LostMemory.amount(heap), of: leaked) { advice = special }
   }
 
   /// What jemalloc says of itself.
@@ -119,7 +120,15 @@ extension MemoryVerdict {
     }
   }
 
-  private func sentence(of resident: Int) -> String {
+  /// Of memory that is leaked, and is no object of the program's; nil if most of it is.
+  private static func advice(onLost lost: LostMemory.Amount, of leaked: Int) -> String? {
+    let half = UInt64(leaked / 2)
+    if lost.messages > half { return KnownLeaks.reasonForMessages + " ('undead tasks' shows who waits)" }
+    if lost.withoutPlace > half { return "most of it is memory that is no object; " + KnownLeaks.needsPlace }
+    return lost.bytes > half ? "who allocated most of it is listed below" : nil
+  }
+
+  private func sentence(of resident: Int, mapped: Int) -> String {
     let (all, free) = (Quantity.bytes(resident), Quantity.bytes(mallocFreeBytes))
     switch kind {
     case .leak: return "\(Quantity.bytes(leakedBytes)) of \(all) are leaked: nothing leads to them"
@@ -142,7 +151,9 @@ extension MemoryVerdict {
     case .pinned:
       return "\(Quantity.bytes(pinnedBytes ?? 0)) of \(all) are free, but lie on pages that living blocks keep"
     case .nothing:
-      return "\(Quantity.bytes(liveBytes)) of \(all) are in use, \(free) are free in malloc: neither leaked nor wasted"
+      let others = mapped > resident / 2 ? ", \(Quantity.bytes(mapped)) are \(Self.mapped)" : ""
+      return
+        "\(Quantity.bytes(liveBytes)) of \(all) are in use, \(free) are free in malloc\(others): neither leaked nor wasted"
     }
   }
 

@@ -275,9 +275,11 @@ enum Advice {
   static func selfReference(_ facts: LeakFacts) -> String? {
     guard facts.references.count == 1, let reference = facts.references.first, !reference.isNameless else { return nil }
     let start = "`\(reference.fieldName)` refers to the object itself: "
-    return FieldRemedy.canBeWeak(reference)
-      ? start + "set it to nil when the object is done, or make it `weak`"
-      : start + "give `\(reference.field.prefix { $0 != "." })` another value when the object is done"
+    if FieldRemedy.isPart(reference) {
+      return start + "give `\(reference.fieldName.prefix { $0 != "." })` another value when the object is done"
+    }
+    return start + "set it to nil when the object is done"
+      + (FieldRemedy.canBeWeak(reference) ? ", or make it `weak`" : "")
   }
 
   static func backReference(_ facts: LeakFacts) -> String? {
@@ -287,6 +289,9 @@ enum Advice {
     guard let best = ranks.max(), best > 0, let index = ranks.lastIndex(of: best) else { return nil }
     let reference = facts.references[index]
     let name = "`\(reference.fieldName)` of \(reference.type)"
+    if !FieldRemedy.canBeWeak(reference), let end = FieldRemedy.ending(reference) {
+      return "\(name) seems to refer back to what holds it: \(end) when the objects are done"
+    }
     // The name of a delegate says that it does not own; other names only suggest it.
     return FieldName.isDelegate(reference.field)
       ? "\(name) refers back to what holds it: declare it `weak`"
@@ -296,7 +301,7 @@ enum Advice {
   /// The member of a collection that refers to the object that has the collection.
   static func memberOfCollection(_ facts: LeakFacts) -> String? {
     guard facts.references.count == 2, let owner = facts.references.first, owner.field.contains("["),
-      let back = facts.references.last, !back.field.contains("["), back.package == nil
+      let back = facts.references.last, !back.field.contains("["), back.package == nil, FieldRemedy.canBeWeak(back)
     else { return nil }
     return
       "`\(back.field)` of \(back.type) refers back to what holds it in `\(FieldRemedy.whole(owner.field))`: declare it "
@@ -323,7 +328,7 @@ enum Advice {
   /// What an enum's case or a tuple holds cannot be declared weak, nor be nil.
   static func payload(_ facts: LeakFacts) -> String? {
     let own = changeable(facts)
-    guard let part = own.first(where: { !FieldRemedy.canBeWeak($0) && FieldRemedy.ending($0) != nil }),
+    guard let part = own.first(where: { FieldRemedy.isPart($0) && FieldRemedy.ending($0) != nil }),
       let end = FieldRemedy.ending(part)
     else { return nil }
     let others = names(own.filter { FieldRemedy.canBeWeak($0) && !FieldName.isOwning($0.field) })
@@ -362,6 +367,9 @@ enum Advice {
     if chosen.allSatisfy({ $0.field.contains("[") }) {
       return "empty one of these collections when the objects are done, or keep weak references or identifiers in it: "
         + list(names)
+    }
+    if names.count == 1, let one = chosen.first, !FieldRemedy.canBeWeak(one), let end = FieldRemedy.ending(one) {
+      return "\(end) when the objects are done"
     }
     let clear = chosen.contains { FieldRemedy.canBeNil($0) && !$0.field.contains("[") }
     return switch (names.count, areOwning) {

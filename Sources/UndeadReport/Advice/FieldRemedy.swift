@@ -1,8 +1,13 @@
 /// What can be done about a reference, as far as the declared type of its field says.
 enum FieldRemedy {
-  /// True if the field can be declared `weak`: not the payload of an enum's case, a tuple's element, nor what has no name.
+  /// True if the field can be declared `weak`: not the payload of an enum's case, a tuple's element, what a property wrapper holds,
+  /// nor what has no name or is of a type that is no class.
   static func canBeWeak(_ reference: Reference) -> Bool {
-    !reference.isNameless && !isPart(reference)
+    guard !reference.isNameless, !isPart(reference), !FieldName.isOfWrapper(reference.field) else { return false }
+    guard let type = reference.fieldType else { return true }
+    let optional = "Swift.Optional<"
+    let object = type.hasPrefix(optional) ? type.dropFirst(optional.count).dropLast() : Substring(type)
+    return !object.hasPrefix(optional) && object != "Swift.Error"
   }
 
   /// How the reference ends: "set `parent` of App.Node to nil"; nil if the field has no name.
@@ -10,7 +15,7 @@ enum FieldRemedy {
     guard !reference.isNameless else { return nil }
     if reference.field.contains("[") { return "remove it from `\(whole(reference.field))` of \(reference.type)" }
     if isPart(reference) {
-      return "give `\(reference.field.prefix { $0 != "." })` of \(reference.type) another value"
+      return "give `\(reference.fieldName.prefix { $0 != "." })` of \(reference.type) another value"
     }
     return "set `\(reference.fieldName)` of \(reference.type) to nil"
   }
@@ -23,7 +28,8 @@ enum FieldRemedy {
 
   /// A part of a value that is not optional: what an enum's case holds, or an element of a tuple. In a struct it can be weak, yet
   /// only the name of the whole is certain.
-  private static func isPart(_ reference: Reference) -> Bool {
+  static func isPart(_ reference: Reference) -> Bool {
+    if reference.fieldType?.hasPrefix("Synchronization.Mutex<") == true { return true }
     let parts = reference.field.split(separator: ".")
     guard parts.count > 1, !reference.field.contains("[") else { return false }
     return parts.last?.allSatisfy(\.isNumber) ?? false || !(reference.fieldType.map(isOptional) ?? true)

@@ -53,6 +53,11 @@ package enum KnownLeaks {
     "for each continuation that is dropped, Swift's runtime keeps a copy of all its messages so far: "
     + "resume each continuation exactly once"
 
+  /// What to do about memory that is lost, and is no object, where nobody recorded.
+  package static let needsPlace =
+    "only the place of its allocation says whose it is: use 'undead run', or 'undead record PID' and look again when "
+    + "more is lost"
+
   /// Why the toolchain's functions lose memory of their own; nil if that is not known.
   ///
   /// - Parameter symbols: the functions, innermost first, as the linker knows them.

@@ -169,6 +169,12 @@ extension LeakReport {
       let site = (snapshot.metadata("unreachableOwnSite") ?? "").split(separator: " ").map(String.init)
       let names = site.map(Demangler.readable).map(SymbolText.short).joined(separator: ", called by ")
       let reason = KnownLeaks.reason(ofOwnBlocksMadeIn: site) ?? Self.reason(ofOwnBlocksOf: snapshot)
+      if site.isEmpty, reason == nil {
+        summary.notes.append(
+          "\(LeakReport.memoryWithoutPlace), \(blocks) (\(Quantity.bytes(Int(clamping: bytes)))): \(KnownLeaks.needsPlace)"
+        )
+        continue
+      }
       summary.notes.append(
         "not listed: \(blocks) of the toolchain's own functions (\(Quantity.bytes(Int(clamping: bytes))))"
           + (names.isEmpty ? "" : ", most of it (\(most)) made in \(names)")
@@ -198,6 +204,9 @@ extension LeakReport {
   /// The note on a run in which only a sample of the uses of deallocated objects was looked at begins with this.
   package static let onlySample =
     "a sample of the uses of deallocated objects was looked at; nothing was recorded to find leaks"
+
+  /// The note on memory of which nobody recorded who allocated it begins with this.
+  package static let memoryWithoutPlace = "not listed: memory that nothing leads to and that is no object"
 
   static func notes(on snapshot: Snapshot) -> [String] {
     var notes = snapshot.notes.map { snapshot.strings[$0] }

@@ -37,12 +37,18 @@ enum FieldName {
     if let name = ofToolchain[String(whole)], name.types.contains(where: type.hasPrefix) {
       return name.name + field[whole.endIndex...]
     }
+    if isOfWrapper(field) { return String(field.dropFirst().replacing(".wrappedValue", with: "", maxReplacements: 1)) }
     if type == "dispatch io", field == "registered closure" { return "read or write" }
     guard field.hasPrefix("+") else { return field }
     if type == "dispatch group" { return "notify block" }
     if type.hasPrefix("dispatch queue") { return "waiting block" }
     if type == "dispatch io" { return "descriptor" }
     return KnownTypes.isKeyPath(type) ? "argument" : field
+  }
+
+  /// Whether it is what a property wrapper holds: `_name.wrappedValue` is `name` to who wrote it.
+  static func isOfWrapper(_ field: String) -> Bool {
+    field.hasPrefix("_") && field.drop { $0 != "." && $0 != "[" }.hasPrefix(".wrappedValue")
   }
 
   /// True for `children`, `nextNode`, `downstream`: a reference that is meant to own.
@@ -71,6 +77,8 @@ enum FieldName {
 }
 
 extension LeakReport.Reference {
-  /// What the programmer calls the field.
-  var fieldName: String { field == "state" && !holdsClosure ? field : FieldName.shown(field, of: type) }
+  /// What the programmer calls the field. A stream's state is what ends it, if that is a closure; else it is tasks and elements.
+  var fieldName: String {
+    field.prefix { $0 != "[" } == "state" && !holdsClosure ? field : FieldName.shown(field, of: type)
+  }
 }

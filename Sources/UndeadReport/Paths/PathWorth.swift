@@ -39,7 +39,12 @@ extension Snapshot {
     let isFrame = names.type(of: holder) == NodeNames.asyncFrames || strings[edge.label] == "async frame"
     if isFrame { return .frames }
     if edge.isCounted { return .counted }
-    if names.role(of: holder) != .memory || names.type(of: holder) == NodeNames.closureOfC { return .typed }
+    let type = names.type(of: holder)
+    if names.role(of: holder) != .memory || type == NodeNames.closureOfC
+      || NodeNames.isFieldOfSource(strings[edge.label], of: type)
+    {
+      return .typed
+    }
     return names.role(of: target).isOfProgram ? .words : .libraries
   }
 }

@@ -49,7 +49,8 @@ typedef struct undead_bodies {
   const undead_heap *heap;
   const undead_stale *stale;
   undead_makers *makers;  // NULL: looks alone tell what an object is
-  uintptr_t source_of_reads, source_of_writes, io_class;   // first words of what waits for descriptors, of channels; 0 if there are none
+  // Types of what waits for descriptors and signals; first word of channels; 0 if there are none.
+  uintptr_t source_of_reads, source_of_writes, source_of_signals, io_class;
   uintptr_t serial_queue, concurrent_queue;   // first words of queues of libdispatch; 0 if there are none
   uint32_t queue_label;   // where the address of a queue's label lies in it; 0: not known
   uintptr_t closure_of_c; // first word of a block in the sense of C that was copied to the heap; 0 if there are none

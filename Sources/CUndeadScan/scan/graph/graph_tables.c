@@ -189,10 +189,21 @@ static uint32_t add_type(undead_graph_tables *tables, const undead_bodies *bodie
   return number;
 }
 
+// What a dispatch source has on a descriptor or signal begins with links to others that wait for the same.
+static bool is_linked_source(const undead_bodies *bodies, uintptr_t block, size_t size) {
+  if (!bodies->source_of_reads || size < ABI_UNOTE_LINKAGE_BYTES + ABI_SOURCE_HANDLERS) return false;
+  uintptr_t type = word_at(block + ABI_UNOTE_LINKAGE_BYTES);
+  return type && (type == bodies->source_of_reads || type == bodies->source_of_writes || type == bodies->source_of_signals);
+}
+
+static uintptr_t type_word(const undead_bodies *bodies, uintptr_t block, size_t size, undead_kind kind) {
+  if (size < sizeof(uintptr_t) || kind == UNDEAD_KIND_SIDE_TABLE) return 0;
+  return word_at(kind == UNDEAD_KIND_OTHER && is_linked_source(bodies, block, size) ? block + ABI_UNOTE_LINKAGE_BYTES : block);
+}
+
 uint32_t undead_graph_type_of(undead_graph_tables *tables, undead_bodies *bodies, uintptr_t block, size_t size,
                               undead_kind kind) {
-  uintptr_t isa = size >= 8 ? word_at(block) : 0;
-  if (kind == UNDEAD_KIND_SIDE_TABLE) isa = 0;
+  uintptr_t isa = type_word(bodies, block, size, kind);
   uint64_t second = key_of(bodies, block, size, kind) << 8 | kind;
   uint32_t known = undead_index_find(&tables->types, isa, second);
   if (known != UNDEAD_NO_INDEX) return known;

@@ -21,12 +21,13 @@ static void find_sources(undead_suspects *suspects) {
   suspects->after_type = undead_symbol_address(module, "_dispatch_source_type_after", NULL);
 }
 
-// What of libdispatch has the number of a descriptor.
-static void find_users_of_descriptors(undead_bodies *bodies) {
+// What of libdispatch waits for descriptors and signals, and channels.
+static void find_waits_for_kernel(undead_bodies *bodies) {
   const undead_module *module = undead_module_of(undead_image_facts.dispatch_image.low);
   if (!module) return;
   bodies->source_of_reads = undead_symbol_address(module, "_dispatch_source_type_read", NULL);
   bodies->source_of_writes = undead_symbol_address(module, "_dispatch_source_type_write", NULL);
+  bodies->source_of_signals = undead_symbol_address(module, "_dispatch_source_type_signal", NULL);
   bodies->io_class = undead_symbol_address(module, "__OS_dispatch_io_vtable", NULL);
 }
 
@@ -61,7 +62,7 @@ bool undead_suspects_open(undead_suspects *suspects, undead_bodies *bodies, cons
   *suspects = (undead_suspects){.bodies = bodies, .options = options};
   find_sources(suspects);
   find_closures_of_c(bodies);
-  find_users_of_descriptors(bodies);
+  find_waits_for_kernel(bodies);
   find_queues(bodies);
   suspects->tables = undead_map(MAX_TABLES * sizeof *suspects->tables);
   suspects->found = undead_map(MAX_FOUND * sizeof *suspects->found);

@@ -199,6 +199,41 @@ func waitForAThread(_ count: Int) {
   for continuation in continuations { continuation.resume() }
 }
 
+nonisolated(unsafe) var sources: [any DispatchSourceProtocol] = []
+
+/// Tasks whose parts sleep, and tasks that sources on descriptors and signals resume.
+func waitForLibdispatch(_ count: Int) {
+  @Sendable func sleep(_ seconds: Int) async { try? await Task.sleep(for: .seconds(seconds)) }
+  signal(SIGUSR2, SIG_IGN)
+  for _ in 0..<count {
+    Task {
+      async let first: Void = sleep(3600)
+      async let second: Void = sleep(7200)
+      _ = await (first, second)
+    }
+    Task {
+      await withCheckedContinuation { continuation in
+        var ends: [Int32] = [0, 0]
+        pipe(&ends)
+        let source = DispatchSource.makeReadSource(fileDescriptor: ends[0])
+        source.setEventHandler { continuation.resume() }
+        source.resume()
+        pthread_mutex_lock(&mutex)
+        sources.append(source)
+        pthread_mutex_unlock(&mutex)
+      }
+    }
+    let (stream, feed) = AsyncStream.makeStream(of: Void.self)
+    let source = DispatchSource.makeSignalSource(signal: SIGUSR2)
+    source.setEventHandler { feed.yield() }
+    source.resume()
+    pthread_mutex_lock(&mutex)
+    sources.append(source)
+    pthread_mutex_unlock(&mutex)
+    Task { for await _ in stream {} }
+  }
+}
+
 func work() {
   func follow(_ model: Model) {
     let feed = Feed()
@@ -240,6 +275,7 @@ func work() {
   case ("growth", "table"): for _ in 0..<20_000 { table[table.count] = [UInt8](repeating: 1, count: 500) }
   case ("tasks", "states"): MainActor.assumeIsolated { waitInAllWays(20) }
   case ("tasks", "queued"): waitForAThread(20)
+  case ("tasks", "libdispatch"): waitForLibdispatch(5)
   case ("tasks", _):
     startTasks(50, follow, keeps: false)
     startTasks(30, { $0.count() }, keeps: false)
