@@ -13,22 +13,24 @@ extension ELFFile {
   static let sectionSymbols: UInt32 = 2
   private static let sectionDynamicSymbols: UInt32 = 11
 
-  /// Calls `visit` with the name, type, address and size of each symbol that the file defines.
+  /// Calls `visit` with the name, type, address and size of each symbol that the file defines. A file has one table of each type;
+  /// a hostile one may have any number, over the same bytes.
   func eachSymbol(
     inSectionsOf type: UInt32, _ visit: (_ name: UInt64, _ type: UInt8, _ address: UInt64, _ size: UInt64) -> Bool
   ) {
-    for table in sections where table.type == type && table.entrySize >= 24 && Int(table.link) < sections.count {
-      let strings = sections[Int(table.link)]
-      for index in 0..<table.size / table.entrySize {
-        let start = table.offset &+ index &* table.entrySize
-        guard let name = file.read(UInt32.self, at: start), let info = file.read(UInt8.self, at: start &+ 4),
-          let section = file.read(UInt16.self, at: start &+ 6), let address = file.read(UInt64.self, at: start &+ 8),
-          let size = file.read(UInt64.self, at: start &+ 16)
-        else { break }
-        let isDefined = section != 0
-        if isDefined, UInt64(name) < strings.size, !visit(strings.offset &+ UInt64(name), info & 0xF, address, size) {
-          return
-        }
+    guard let table = sections.first(where: { $0.type == type }), table.entrySize >= 24,
+      Int(table.link) < sections.count
+    else { return }
+    let strings = sections[Int(table.link)]
+    for index in 0..<table.size / table.entrySize {
+      let start = table.offset &+ index &* table.entrySize
+      guard let name = file.read(UInt32.self, at: start), let info = file.read(UInt8.self, at: start &+ 4),
+        let section = file.read(UInt16.self, at: start &+ 6), let address = file.read(UInt64.self, at: start &+ 8),
+        let size = file.read(UInt64.self, at: start &+ 16)
+      else { return }
+      let isDefined = section != 0
+      if isDefined, UInt64(name) < strings.size, !visit(strings.offset &+ UInt64(name), info & 0xF, address, size) {
+        return
       }
     }
   }
