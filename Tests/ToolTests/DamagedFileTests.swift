@@ -87,4 +87,24 @@ import UndeadTestSupport
       report.apply(ReportOptions(suppressions: suppressions))
     }
   }
+
+  /// Each of its sections is a table of symbols that takes the whole file: read one by one they would take hours.
+  @Test(.timeLimit(.minutes(5))) func fileOfManySymbolTables() throws {
+    let count = 60_000
+    var words = [UInt64](repeating: 0, count: 8 + 8 * count)
+    (words[0], words[1]) = (0x0001_0102_464C_457F, 0)  // 64 bits, little end first
+    words[2] = 3 | 62 << 16 | 1 << 32  // a library for x86-64
+    words[5] = 64  // where the sections are
+    words[7] = 64 << 16 | UInt64(count) << 32
+    words[6] = 64 << 32
+    for section in 0..<count {
+      words[8 + 8 * section] = 2 << 32  // symbols
+      words[8 + 8 * section + 4] = UInt64(words.count * 8)
+      words[8 + 8 * section + 7] = 24
+    }
+    try words.withUnsafeBytes { Data($0) }.write(to: sandbox.directory.appending(path: "tables"))
+    let file = try #require(try ELFFile(path: sandbox.path("tables")))
+    _ = file.defined(among: ["main"])
+    #expect(file.functions().function(at: 0x1000) == nil)
+  }
 }

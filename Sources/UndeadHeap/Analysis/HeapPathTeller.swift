@@ -83,17 +83,24 @@ extension LoadedHeap {
   /// the runtime makes for it, and on to the task that sleeps. Nil for other paths.
   fileprivate func recordsOfSleep(_ edges: [Int]) -> Int? {
     func isTask(_ block: Int) -> Bool { types.groups[group(block)].kind == .task }
-    guard let first = edges.firstIndex(where: { isTask(Int(graph.targets[$0])) }),
-      let handler = edges[...first].firstIndex(where: {
-        typeName(graph.source(of: $0)) == "dispatch source refs" && field($0) == "event handler"
-      }),
+    guard let first = edges.firstIndex(where: { isTask(Int(graph.targets[$0])) }) else { return nil }
+    let handler = edges[...first].firstIndex {
+      typeName(graph.source(of: $0)) == "dispatch source refs" && field($0) == "event handler"
+    }
+    // A sleep with a tolerance has its task where others have a handler.
+    guard let start = handler.map({ $0 + 1 }) ?? (isOfSleep(Int(graph.targets[edges[first]])) ? 0 : nil),
       // A closure of the program would lie between.
-      edges[(handler + 1)..<(first + 1)].allSatisfy({ types.groups[group(graph.source(of: $0))].kind == .other })
+      edges[start..<(first + 1)].allSatisfy({ types.groups[group(graph.source(of: $0))].kind == .other })
     else { return nil }
     let next = first + 2
     guard next < edges.count, typeName(graph.source(of: edges[next])) == TaskProgress.contextOfSleep else {
       return first + 1
     }
     return edges[next...].firstIndex { isTask(Int(graph.targets[$0])) }.map { $0 + 1 } ?? first + 1
+  }
+
+  /// Whether the runtime made the task for a sleep.
+  private func isOfSleep(_ task: Int) -> Bool {
+    graph.edges(of: task).contains { typeName(Int(graph.targets[$0])) == TaskProgress.contextOfSleep }
   }
 }

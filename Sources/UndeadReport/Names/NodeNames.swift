@@ -37,8 +37,8 @@ package final class NodeNames {
   /// What the instrument calls the memory of tasks for frames (foreign.c).
   package static let asyncFrames = "async frames"
 
-  /// Whether a dispatch source owns what the field leads to, its handlers (foreign.c). Tables of libdispatch, as its heap of timers, lead
-  /// there as well, and own nothing of it.
+  /// Whether a dispatch source owns what the field leads to, its handlers (foreign.c). Tables of libdispatch, as its heap of timers,
+  /// lead there as well, and own nothing of it.
   package static func isFieldOfSource(_ label: String, of type: String) -> Bool {
     label == "refs" && type == "dispatch source"
   }

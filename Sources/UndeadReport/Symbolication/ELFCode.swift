@@ -54,14 +54,17 @@ extension ELFFile {
     static let relative: UInt32 = 8
   }
 
-  /// By address of the word.
+  /// By address of the word. Tables do not overlap but in a hostile file: together they have no more than the file.
   fileprivate func references() -> [UInt64: ELFReference] {
     var found: [UInt64: ELFReference] = [:]
+    var left = file.bytes.count / 24
     for table in sections where table.type == Relocation.table && Int(table.link) < sections.count {
       let symbols = sections[Int(table.link)]
       for index in 0..<table.size / 24 {
         let start = table.offset &+ index &* 24
-        guard let address = file.read(UInt64.self, at: start), let info = file.read(UInt64.self, at: start &+ 8),
+        left -= 1
+        guard left >= 0, let address = file.read(UInt64.self, at: start),
+          let info = file.read(UInt64.self, at: start &+ 8),
           let addend = file.read(UInt64.self, at: start &+ 16)
         else { break }
         switch UInt32(truncatingIfNeeded: info) {

@@ -13,36 +13,35 @@ extension ELFFile {
   static let sectionSymbols: UInt32 = 2
   private static let sectionDynamicSymbols: UInt32 = 11
 
-  /// Calls `visit` with the name, type, address and size of each symbol that the file defines. A table whose words are not aligned,
-  /// as the format has them, has none.
+  /// Calls `visit` with the name, type, address and size of each symbol that the file defines. A file has one table of each type;
+  /// a hostile one may have any number, over the same bytes. A table whose words are not aligned, as the format has them, has none.
   ///
   /// A test bundle has hundreds of thousands, and tests are not optimised: there a loop over words takes a tenth of the time of one
   /// with calls of generic functions.
   func eachSymbol(
     inSectionsOf type: UInt32, _ visit: (_ name: UInt64, _ type: UInt8, _ address: UInt64, _ size: UInt64) -> Bool
   ) {
-    for table in sections where table.type == type && table.entrySize >= 24 && Int(table.link) < sections.count {
-      let strings = sections[Int(table.link)]
-      guard let start = Int(exactly: table.offset), start < file.bytes.count, let base = file.bytes.baseAddress,
-        start % 8 == 0, table.entrySize % 8 == 0
-      else { continue }
-      // The name is 4 bytes; then there are a byte of type and binding, one that says who sees it, and the section, which takes 2.
-      let words = (base + start).assumingMemoryBound(to: UInt64.self)
-      let step = Int(clamping: table.entrySize / 8)
-      let end = Int(clamping: min(table.size, UInt64(file.bytes.count - start)) / table.entrySize) * step
-      var word = 0
-      while word < end {
-        let first = UInt64(littleEndian: words[word])
-        let address = UInt64(littleEndian: words[word + 1])
-        let size = UInt64(littleEndian: words[word + 2])
-        word += step
-        let name = first & 0xFFFF_FFFF
-        let isDefined = first >> 48 != 0
-        if isDefined, name < strings.size,
-          !visit(strings.offset &+ name, UInt8(truncatingIfNeeded: first >> 32) & 0xF, address, size)
-        {
-          return
-        }
+    guard let table = sections.first(where: { $0.type == type }), table.entrySize >= 24,
+      Int(table.link) < sections.count, let start = Int(exactly: table.offset), start < file.bytes.count,
+      let base = file.bytes.baseAddress, start % 8 == 0, table.entrySize % 8 == 0
+    else { return }
+    let strings = sections[Int(table.link)]
+    // The name is 4 bytes; then there are a byte of type and binding, one that says who sees it, and the section, which takes 2.
+    let words = (base + start).assumingMemoryBound(to: UInt64.self)
+    let step = Int(clamping: table.entrySize / 8)
+    let end = Int(clamping: min(table.size, UInt64(file.bytes.count - start)) / table.entrySize) * step
+    var word = 0
+    while word < end {
+      let first = UInt64(littleEndian: words[word])
+      let address = UInt64(littleEndian: words[word + 1])
+      let size = UInt64(littleEndian: words[word + 2])
+      word += step
+      let name = first & 0xFFFF_FFFF
+      let isDefined = first >> 48 != 0
+      if isDefined, name < strings.size,
+        !visit(strings.offset &+ name, UInt8(truncatingIfNeeded: first >> 32) & 0xF, address, size)
+      {
+        return
       }
     }
   }

@@ -211,6 +211,7 @@ func waitForLibdispatch(_ count: Int) {
       async let second: Void = sleep(7200)
       _ = await (first, second)
     }
+    Task { try? await Task.sleep(until: .now + .seconds(3600), tolerance: .seconds(1)) }
     Task {
       await withCheckedContinuation { continuation in
         var ends: [Int32] = [0, 0]
