@@ -10,15 +10,14 @@ extern "C" {
 #define UNDEAD_RECORD_REQUEST_VERSION 2u
 
 enum {
-  UNDEAD_RECORD_WITHOUT_BACKTRACES = 1,
   UNDEAD_RECORD_ZOMBIES_ONLY = 2,   // allocations are not recorded
 };
 
 typedef struct {
   uint32_t version;         // in: UNDEAD_RECORD_REQUEST_VERSION
   uint32_t bytes;           // in: of this struct
-  uint32_t flags;           // in: UNDEAD_RECORD_WITHOUT_BACKTRACES
-  uint32_t depth;           // in: frames kept of a backtrace, 0: as usual
+  uint32_t flags;           // in: UNDEAD_RECORD_ZOMBIES_ONLY
+  uint32_t unused;
   uint64_t sample_bytes;    // in: mean of bytes between two backtraces, 0: every block has one
   uint32_t places;          // out: pointers to functions of the allocator that were changed
   uint32_t recording;       // out: 1 if allocations are recorded now

@@ -1,9 +1,7 @@
 /// `undead_record_request` of the library (undead_attach.h).
 struct RecordRequest {
-  var withoutBacktraces = false
   var recordsNothing = false
   var zombies = LiveRecording.Zombies(rate: 0)
-  var depth: UInt32 = 0
   var sampleBytes: UInt64 = 0
   private(set) var places: UInt32 = 0
   private(set) var inHook: Int64 = 0
@@ -30,8 +28,8 @@ struct RecordRequest {
     var bytes: [UInt8] = []
     bytes.append(number: Self.version)
     bytes.append(number: UInt32(Self.bytes))
-    bytes.append(number: (withoutBacktraces ? 1 : 0) | (recordsNothing ? 2 : 0) as UInt32)
-    bytes.append(number: depth)
+    bytes.append(number: recordsNothing ? 2 : 0 as UInt32)
+    bytes.append(number: 0 as UInt32)
     bytes.append(number: sampleBytes)
     bytes += [UInt8](repeating: 0, count: Self.zombiesOffset - bytes.count)
     bytes.append(number: zombies.rate)

@@ -185,7 +185,7 @@ struct SystemChecks {
 
   func memory() -> Diagnosis {
     guard let use = MemoryGauge(pid: getpid()).use() else {
-      return .warn("memory", "how much there is could not be found out", "--snapshot-at needs /proc and the memory cgroup")
+      return .warn("memory", "how much there is could not be found", "--snapshot-at needs /proc and the memory cgroup")
     }
     return Self.memory(use)
   }

@@ -14,7 +14,6 @@
 #include "session/state/interpose.h"
 #include "session/state/session.h"
 #include "session/buffers/buffers.h"
-#include "unwind/settings.h"
 #include "zombies/zombies.h"
 #include <errno.h>
 #include <signal.h>
@@ -64,7 +63,6 @@ static const char *obstacle(void) {
 }
 
 static undead_mode mode_for(const undead_record_request *request) {
-  if (request->flags & UNDEAD_RECORD_WITHOUT_BACKTRACES) return UNDEAD_RECORD_BLOCKS;
   if (!request->sample_bytes) return UNDEAD_RECORD_BACKTRACES;
   undead_sample_set(request->sample_bytes, 0);
   return UNDEAD_RECORD_SAMPLED;
@@ -114,7 +112,6 @@ static int begin_attached(undead_record_request *request) {
   if (why) return refuse_request(request, why);
   if (!registered)
     registered = __register_atfork(attached_before_fork, attached_after_fork_in_parent, after_fork_in_child, NULL) == 0;
-  if (request->depth > 0 && request->depth <= UNDEAD_DEPTH_LIMIT) undead_backtrace_depth = request->depth;
   if (request->zombie_rate && !attach_others()) return refuse_request(request, "functions that the sample needs were not found");
   if (records) {
     undead_recording_since = undead_wall_time();

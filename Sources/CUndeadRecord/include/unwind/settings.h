@@ -5,10 +5,8 @@
 
 #pragma GCC visibility push(hidden)
 
-#define UNDEAD_DEPTH_DEFAULT 256
-#define UNDEAD_DEPTH_LIMIT 256
+#define UNDEAD_DEPTH_LIMIT 256   // frames of a backtrace, innermost first
 
-extern uint32_t undead_backtrace_depth;   // frames kept of each
 // False where recording was stopped: system calls may be forbidden.
 extern volatile bool undead_backtrace_goes_on;
 

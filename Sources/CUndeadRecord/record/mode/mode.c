@@ -19,16 +19,6 @@ static bool is_zero(const char *text) {
   return text && strcmp(text, "0") == 0;
 }
 
-static uint32_t parse_depth(const char *text) {
-  if (!text || !*text) return UNDEAD_DEPTH_DEFAULT;
-  uint32_t depth = 0;
-  for (; *text >= '0' && *text <= '9'; text++) {
-    depth = depth * 10 + (uint32_t)(*text - '0');
-    if (depth > UNDEAD_DEPTH_LIMIT) return UNDEAD_DEPTH_LIMIT;
-  }
-  return *text == 0 && depth > 0 ? depth : UNDEAD_DEPTH_DEFAULT;
-}
-
 static bool is_preload(void) {
   return &undead_is_preload && undead_is_preload;
 }
@@ -62,7 +52,6 @@ int32_t undead_record_decide(void) {
   if (mode != UNDEAD_RECORD_UNDECIDED) return mode;
   // Before libc has its environment the dynamic loader allocates a few blocks: known, but without backtraces.
   if (!environ) return is_preload() && !undead_record_is_sandboxed() ? UNDEAD_RECORD_BLOCKS : UNDEAD_RECORD_OFF;
-  undead_backtrace_depth = parse_depth(undead_setting("UNDEAD_DEPTH"));
   const char *wanted = undead_setting("UNDEAD");
   // A copy linked into a program that the tool runs takes the place of the preloaded one, from the first block on.
   bool session = is_preload() || undead_setting("UNDEAD_SESSION");

@@ -165,8 +165,7 @@ uint32_t undead_sample_mean_of(uint32_t backtrace) { return undead_store_sample_
 
 static uint32_t frames_of(const undead_sample_stack *stack, uintptr_t *frames, uint32_t max) {
   const uint32_t *indices = undead_stacks_frames(stack);
-  uint32_t count = stack->count < undead_backtrace_depth ? stack->count : undead_backtrace_depth;
-  if (count > max) count = max;
+  uint32_t count = stack->count < max ? stack->count : max;
   for (uint32_t i = 0; i < count; i++) frames[i] = undead_pcs[indices[i]].pc;
   return count;
 }

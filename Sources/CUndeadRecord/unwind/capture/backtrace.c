@@ -218,7 +218,7 @@ uint32_t undead_backtrace_epoch(void) { return __atomic_load_n(&undead_rules_epo
 uint32_t undead_backtrace_frames(uint32_t id, uintptr_t *frames, uint32_t max) {
   if (!undead_trie || id >= undead_store_count()) return 0;
   uint32_t indices[UNDEAD_DEPTH_LIMIT];
-  uint32_t found = undead_store_read(id, indices, max < undead_backtrace_depth ? max : undead_backtrace_depth);
+  uint32_t found = undead_store_read(id, indices, max < UNDEAD_DEPTH_LIMIT ? max : UNDEAD_DEPTH_LIMIT);
   if (undead_async_wanted) undead_async_arrange(indices, found);
   for (uint32_t index = 0; index < found; index++) frames[index] = undead_pcs[indices[index]].pc;
   return found;
