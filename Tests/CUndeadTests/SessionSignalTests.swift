@@ -14,6 +14,16 @@ import Testing
     #expect(try child.snapshot().metadata("trigger") == "signal \(signal)")
   }
 
+  /// As by `timeout`, which sends it to its child and then to its group.
+  @Test(arguments: ["sleep", "spin", "allocate"], [SIGTERM, SIGINT])
+  func aSignalThatComesTwiceAtOnceIsOne(mode: String, signal: Int32) throws {
+    let child = try SessionChild(mode)
+    try child.waitFor("ready")
+    for _ in 0..<3 { kill(child.pid, signal) }
+    #expect(try child.end() == .signalled(signal))
+    #expect(try child.snapshot().metadata("trigger") == "signal \(signal)")
+  }
+
   @Test func programThatHandlesTheSignalIsCheckedAtItsExit() throws {
     let child = try SessionChild("handled")
     try child.waitFor("ready")

@@ -242,6 +242,47 @@ import UndeadTestSupport
     #expect(addresses.allSatisfy { result.symbols[$0]?.last?.symbol.contains("+0x") == false })
   }
 
+  @Test func asksAgainWhatHasEndedBetweenTwoQuestions() throws {
+    let build = try build("-g", "-Onone")
+    let real = try #require(SymbolizerTool.find { ProcessInfo.processInfo.environment[$0] })
+    try sandbox.write(
+      "#!/bin/sh\nread -r request && printf '%s\\n' \"$request\" | '\(real.path)' \"$@\"\n", to: "once", mode: 0o755)
+    let path = sandbox.path("once")
+    let tool = try #require(SymbolizerTool.find { $0 == "UNDEAD_SYMBOLIZER" ? path : nil })
+    for function in build.functions.filter({ $0.name.hasPrefix("$s") }).prefix(3) {
+      let answers = tool.answers(to: [.init(file: build.module.path, address: function.address)])
+      #expect(answers.locations.first??.last?.function == function.name)
+    }
+  }
+
+  @Test func believesNoAnswerToAnotherQuestion() throws {
+    let build = try build("-g", "-Onone")
+    let answer = #"{"Address":"0x7","Symbol":[{"FunctionName":"main","FileName":"/app/main.swift","Line":7}]}"#
+    try sandbox.write("#!/bin/sh\nwhile read -r request; do echo '\(answer)'; done\n", to: "wrong", mode: 0o755)
+    let path = sandbox.path("wrong")
+    let address = build.functions[0].address + Self.bias
+    let result = Symbolizer(environment: { $0 == "UNDEAD_SYMBOLIZER" ? path : nil })
+      .symbolize([address], modules: [build.module])
+    #expect(result.symbols[address]?.last?.line == nil)
+    #expect(result.symbols[address]?.last?.symbol == Demangler.readable(build.functions[0].name))
+  }
+
+  /// To the symbolizer the rest of such a path is a question of its own.
+  @Test(arguments: ["a\nb", "a\r\nb", "a\"\u{301}b"])
+  func asksNothingOfPathsThatWouldBeTwoQuestions(_ name: String) throws {
+    var (module, functions) = try build("-g", "-Onone")
+    let copy = sandbox.path(name)
+    try FileManager.default.copyItem(atPath: module.path, toPath: copy)
+    module.path = copy
+    let asked = sandbox.path("asked")
+    try sandbox.write("#!/bin/sh\nexec cat >'\(asked)'\n", to: "listening", mode: 0o755)
+    let variables = ["UNDEAD_SYMBOLIZER": sandbox.path("listening"), "UNDEAD_SYMBOLIZER_TIMEOUT": "1"]
+    let address = functions[0].address + Self.bias
+    let result = Symbolizer(environment: { variables[$0] }).symbolize([address], modules: [module])
+    #expect(result.symbols[address]?.last?.symbol == Demangler.readable(functions[0].name))
+    #expect(!FileManager.default.fileExists(atPath: asked))
+  }
+
   @Test func goesOnWithoutASymbolizerThatHangs() throws {
     let build = try build("-g", "-Onone")
     let answer = #"{"Symbol":[{"FunctionName":"main","FileName":"/app/main.swift","Line":7}]}"#

@@ -10,19 +10,24 @@ package enum LostMemory {
     package fileprivate(set) var messages: UInt64 = 0
     /// Of these, what was allocated where nobody recorded.
     package fileprivate(set) var withoutPlace: UInt64 = 0
+    /// True if there is a finding for one place or more.
+    package fileprivate(set) var isListed = false
   }
 
   package static func amount(_ heap: LoadedHeap) -> Amount {
     var amount = Amount()
+    var places: [Place: UInt64] = [:]
     eachBlock(heap) { block, place in
       let bytes = heap.graph.size(block)
       amount.bytes &+= bytes
+      places[place, default: 0] &+= bytes
       if place.isMessage {
         amount.messages &+= bytes
       } else if place.stack == Snapshot.none {
         amount.withoutPlace &+= bytes
       }
     }
+    amount.isListed = places.values.contains { $0 >= amount.bytes / listedShare }
     return amount
   }
 
@@ -35,7 +40,7 @@ package enum LostMemory {
     }
     let live = heap.file.shapes.isEmpty ? 0 : heap.dominators.retained[heap.dominators.nodes.top]
     guard lost >= leastBytes, lost >= 1 << 20 || lost >= live / 20 else { return [] }
-    return tally.entries.filter { $0.value.bytes >= lost / 10 }.map { place, entry in
+    return tally.entries.filter { $0.value.bytes >= lost / listedShare }.map { place, entry in
       HeapFindingDraft(
         kind: .lostMemory, title: "memory is lost: nothing leads to it", objects: entry.objects, bytes: entry.bytes,
         block: entry.block,
@@ -75,4 +80,6 @@ package enum LostMemory {
   }
 
   private static let leastBytes: UInt64 = 1 << 16
+  /// Places with less than this part of all are not listed.
+  private static let listedShare: UInt64 = 10
 }

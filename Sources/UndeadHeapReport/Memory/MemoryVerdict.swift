@@ -125,7 +125,7 @@ extension MemoryVerdict {
     let half = UInt64(leaked / 2)
     if lost.messages > half { return KnownLeaks.reasonForMessages + " ('undead tasks' shows who waits)" }
     if lost.withoutPlace > half { return "most of it is memory that is no object; " + KnownLeaks.needsPlace }
-    return lost.bytes > half ? "who allocated most of it is listed below" : nil
+    return lost.bytes > half && lost.isListed ? "who allocated the most of it is listed below" : nil
   }
 
   private func sentence(of resident: Int, mapped: Int) -> String {

@@ -53,10 +53,10 @@ package enum KnownLeaks {
     "for each continuation that is dropped, Swift's runtime keeps a copy of all its messages so far: "
     + "resume each continuation exactly once"
 
-  /// What to do about memory that is lost, and is no object, where nobody recorded.
+  /// What to do about memory that is lost, and is no object, where no backtrace says who allocated it.
   package static let needsPlace =
-    "only the place of its allocation says whose it is: use 'undead run', or 'undead record PID' and look again when "
-    + "more is lost"
+    "only a backtrace of its allocation says whose it is: 'undead run' records it, or 'undead record PID' for what is "
+    + "lost from then on"
 
   /// Why the toolchain's functions lose memory of their own; nil if that is not known.
   ///

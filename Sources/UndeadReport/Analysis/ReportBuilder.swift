@@ -206,7 +206,7 @@ extension LeakReport {
     "a sample of the uses of deallocated objects was looked at; nothing was recorded to find leaks"
 
   /// The note on memory of which nobody recorded who allocated it begins with this.
-  package static let memoryWithoutPlace = "not listed: memory that nothing leads to and that is no object"
+  fileprivate static let memoryWithoutPlace = "not listed: memory that nothing leads to and that is no object"
 
   static func notes(on snapshot: Snapshot) -> [String] {
     var notes = snapshot.notes.map { snapshot.strings[$0] }
@@ -258,4 +258,9 @@ extension LeakReport.Process {
       durationSeconds: snapshot.metadata("durationSeconds").flatMap(Double.init).flatMap { $0.isFinite ? $0 : nil } ?? 0
     )
   }
+}
+
+extension LeakReport.Summary {
+  /// True if a note says that memory is lost of which nobody knows who allocated it.
+  package var hasMemoryWithoutPlace: Bool { notes.contains { $0.hasPrefix(LeakReport.memoryWithoutPlace) } }
 }

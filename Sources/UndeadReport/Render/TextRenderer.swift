@@ -123,10 +123,9 @@ public struct TextRenderer {
   private func summary(_ report: LeakReport) -> TextLine {
     let summary = report.summary
     var parts: [String] = []
-    let hasMemoryWithoutPlace = summary.notes.contains { $0.hasPrefix(LeakReport.memoryWithoutPlace) }
     if summary.leaks == 0, summary.notes.contains(where: { $0.hasPrefix(LeakReport.onlySample) }) {
       parts.append("leaks were not looked for")
-    } else if summary.leaks == 0, summary.complete, hasMemoryWithoutPlace {
+    } else if summary.leaks == 0, summary.complete, summary.hasMemoryWithoutPlace {
       parts.append("no leaked objects; memory is lost, as noted")
     } else if summary.leaks == 0 {
       parts.append(summary.complete ? "no leaks" : "not known whether anything leaked: the check is incomplete")
@@ -140,7 +139,7 @@ public struct TextRenderer {
     if summary.suppressed > 0 { parts.append("\(summary.suppressed) suppressed") }
     if summary.diagnostics > 0 { parts.append(Quantity.of(summary.diagnostics, "diagnostic")) }
     if summary.leaks > 0, !summary.complete { parts.append("check incomplete") }
-    let isClean = summary.leaks == 0 && summary.zombies == 0 && summary.complete && !hasMemoryWithoutPlace
+    let isClean = summary.leaks == 0 && summary.zombies == 0 && summary.complete && !summary.hasMemoryWithoutPlace
     let style: TextStyle = isClean ? .good : summary.leaks > 0 || summary.zombies > 0 ? .alarm : .warning
     return style.apply("undead: \(parts.joined(separator: ", "))")
   }

@@ -65,12 +65,16 @@ package final class MappedFile {
     return Number(littleEndian: bytes.loadUnaligned(fromByteOffset: start, as: Number.self))
   }
 
+  /// In a hostile file the name of each symbol may be all that follows.
+  private static let longestName = 1 << 14
+
   /// The zero-terminated text at `offset`, or nil if no terminator follows before `limit` (or the end of the file).
   ///
   /// - Parameter lengths: lengths in bytes that are of interest; nil for a text of another one.
   package func text(at offset: UInt64, limit: UInt64 = .max, lengths: Set<Int>? = nil) -> String? {
     guard let start = Int(exactly: offset), start < bytes.count else { return nil }
-    let end = Int(min(UInt64(bytes.count), limit))
+    let most = lengths == nil ? bytes.count : Self.longestName
+    let end = Int(min(UInt64(start + min(bytes.count - start, most)), limit))
     // Symbol tables have hundreds of thousands of names, and code that is not optimised compares bytes slowly.
     guard start < end, let first = bytes.baseAddress?.advanced(by: start),
       let terminator = memchr(first, 0, end - start)
@@ -80,10 +84,10 @@ package final class MappedFile {
     return String(decoding: UnsafeRawBufferPointer(start: first, count: length), as: UTF8.self)
   }
 
-  /// True if the zero-terminated text at `offset` holds one of `parts`.
+  /// True if the zero-terminated text at `offset` holds one of `parts`; false for a text longer than any name.
   package func text(at offset: UInt64, holdsOneOf parts: [String]) -> Bool {
     guard let start = Int(exactly: offset), start < bytes.count, let first = bytes.baseAddress?.advanced(by: start),
-      memchr(first, 0, bytes.count - start) != nil
+      memchr(first, 0, min(bytes.count - start, Self.longestName)) != nil
     else { return false }
     let text = first.assumingMemoryBound(to: CChar.self)
     return parts.contains { strstr(text, $0) != nil }

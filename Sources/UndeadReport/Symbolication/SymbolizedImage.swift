@@ -8,8 +8,10 @@ struct SymbolizedImage {
   /// By address as loaded; innermost inlined first.
   var locations: [UInt64: [SymbolizerTool.Location]] = [:]
 
-  /// False for files that the symboliser's input cannot name: it has no way to quote these.
-  var canBeAsked: Bool { file.map { !$0.path.contains { $0 == "\"" || $0 == "\n" } } ?? false }
+  /// False for files that the symboliser's input cannot name: it has no way to quote these, and takes a long line for two.
+  var canBeAsked: Bool {
+    file.map { $0.path.utf8.count < 900 && !$0.path.utf8.contains { $0 < 0x20 || $0 == UInt8(ascii: "\"") } } ?? false
+  }
 
   /// Where the code of a function value or a return address is in the file, as linked.
   func linked(_ address: UInt64) -> UInt64 {

@@ -41,12 +41,17 @@ import UndeadSystem
     }
 
     deinit {
-      // It has nothing to lose, and another child of this process may have the socket.
-      kill(pid, SIGKILL)
       close(socket)
       var status: Int32 = 0
+      // Of one that somebody else has waited for, the number may be another's.
+      guard waitpid(pid, &status, WNOHANG) == 0 else { return }
+      // It has nothing to lose, and another child of this process may have the socket.
+      kill(pid, SIGKILL)
       while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
     }
+
+    /// Of hostile debug information: a line has some kilobytes.
+    private static let longestLine = 16 << 20
 
     /// False if it wrote more than it was asked for: what comes next would be taken for the answer to something else.
     var isInStep: Bool { rest.isEmpty }
@@ -59,23 +64,29 @@ import UndeadSystem
       var unsent = Array(requests.utf8)[...]
       var lines: [ArraySlice<UInt8>] = []
       var chunk = [UInt8](repeating: 0, count: 1 << 16)
+      let most = UInt64(patience) * 1_000_000_000
+      var last = SystemClock.now()
       while true {
         takeLines(&lines, count)
-        guard lines.count < count else { return (lines, false) }
+        guard lines.count < count, rest.count < Self.longestLine else { return (lines, false) }
+        let passed = SystemClock.now() - last
+        guard passed < most else { return (lines, true) }
         let events = unsent.isEmpty ? POLLIN : POLLIN | POLLOUT
         var waiting = pollfd(fd: socket, events: Int16(events), revents: 0)
-        let ready = poll(&waiting, 1, Int32(clamping: patience * 1000))
+        let ready = poll(&waiting, 1, Int32(clamping: (most - passed) / 1_000_000 + 1))
         guard ready != 0 else { return (lines, true) }
         guard ready > 0 || errno == EINTR else { return (lines, false) }
         if ready > 0, waiting.revents & Int16(POLLOUT) != 0 {
           let flags = Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL)
           let sent = unsent.withUnsafeBytes { send(socket, $0.baseAddress, $0.count, flags) }
+          if sent > 0 { last = SystemClock.now() }
           // Of one that has ended, what it wrote is still there.
           unsent = sent >= 0 ? unsent.dropFirst(sent) : [EAGAIN, EINTR].contains(errno) ? unsent : []
         }
         guard ready > 0, waiting.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 else { continue }
         let read = recv(socket, &chunk, chunk.count, Int32(MSG_DONTWAIT))
         if read > 0 {
+          last = SystemClock.now()
           rest.append(contentsOf: chunk[0..<read])
         } else if read == 0 || ![EAGAIN, EINTR].contains(errno) {
           return (lines, false)

@@ -55,10 +55,12 @@ package struct SymbolizerTool {
       }
     }
 
+    var address: String?
     var symbols: [Symbol]?
     var variables: [Variable]?
 
     private enum CodingKeys: String, CodingKey {
+      case address = "Address"
       case symbols = "Symbol"
       case variables = "Frame"
     }
@@ -153,8 +155,13 @@ package struct SymbolizerTool {
     let (lines, hung) = lines(for: input, count: requests.count)
     let decoder = JSONDecoder()
     var locations: [[Location]] = []
-    for line in lines {
+    for (request, line) in zip(requests, lines) {
       guard let answer = try? decoder.decode(Answer.self, from: Data(line)) else { break }
+      if let address = answer.address, address != "0x\(String(request.address, radix: 16))" {
+        // It answers something else than it was asked.
+        forget()
+        break
+      }
       locations.append((answer.symbols ?? []).map(Self.location))
     }
     return (locations, hung)
@@ -185,12 +192,25 @@ package struct SymbolizerTool {
     private func lines(for requests: String, count: Int) -> (lines: [ArraySlice<UInt8>], hung: Bool) {
       guard count > 0 else { return ([], false) }
       if running.process?.isInStep == false { running.process = nil }
-      guard let process = running.process ?? SymbolizerProcess(path: path) else { return ([], false) }
+      if let process = running.process {
+        let answers = ask(process, requests, count)
+        // One that has ended since the last question is no reason to give up an answer.
+        if !answers.lines.isEmpty || answers.hung { return answers }
+      }
+      return SymbolizerProcess(path: path).map { ask($0, requests, count) } ?? ([], false)
+    }
+
+    private func ask(
+      _ process: SymbolizerProcess, _ requests: String, _ count: Int
+    ) -> (lines: [ArraySlice<UInt8>], hung: Bool) {
       let answers = process.answers(to: requests, count: count, patience: patience)
       running.process = answers.lines.count == count ? process : nil
       return answers
     }
+
+    private func forget() { running.process = nil }
   #else
+    private func forget() {}
     private func lines(for requests: String, count: Int) -> (lines: [ArraySlice<UInt8>], hung: Bool) { ([], false) }
   #endif
 }

@@ -20,7 +20,11 @@
 #define RETRY_NANOSECONDS 1000000
 #define RETRY_LIMIT_SECONDS 10
 
+// `timeout`, and what hands signals on to a process and to its group, sends one twice within moments: that is one.
+#define REPEAT_NANOSECONDS 100000000ull
+
 static const int check_signals[] = {SIGTERM, SIGINT};
+static uint64_t last_sent[2];      // when each of them came last
 static bool managing;
 
 static int dying_of;               // signal that ends the process when the check under way is done, 0: none
@@ -83,14 +87,39 @@ static void start_last_check(int signal, undead_check *check) {
   undead_check_release(check);
 }
 
+static bool is_repeat(int signal) {
+  uint64_t *last = &last_sent[signal == check_signals[1]];
+  uint64_t before = __atomic_load_n(last, __ATOMIC_ACQUIRE), now = undead_now();
+  if (now - before < REPEAT_NANOSECONDS) return true;
+  // Of two threads that get it at once, one has it.
+  return !__atomic_compare_exchange_n(last, &before, now, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+// In the handler, which has the signal blocked: one that waits would end the process when the default action is back.
+static void take_repeats(int signal) {
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, signal);
+  uint64_t end = undead_now() + REPEAT_NANOSECONDS;
+  for (uint64_t now; (now = undead_now()) < end;) {
+    struct timespec rest = {.tv_nsec = (long)(end - now)};
+    if (syscall(SYS_rt_sigtimedwait, &one, NULL, &rest, _NSIG / 8) < 0 && errno != EINTR) return;
+  }
+}
+
 // A signal that ends the program. The interrupted thread goes on until the snapshot is made, since it may hold locks
 // of the Swift runtime that naming needs; the thread of the check then ends the process by the same signal.
 static void on_check_signal(int signal, siginfo_t *info, void *context) {
   int saved_errno = errno;
   undead_check_handler_begins();
   bool is_retry = info->si_code == SI_TIMER && info->si_value.sival_ptr == &retry_cookie;
+  bool own = undead_session_in_charge() && undead_process_now() == UNDEAD_PROCESS_OWN;
+  bool repeats = own && !is_retry && is_repeat(signal);
+  if (own && !is_retry && !repeats) take_repeats(signal);
   bool impatient = !is_retry && __atomic_load_n(&retrying, __ATOMIC_ACQUIRE) == signal;
-  if (!undead_session_in_charge() || undead_process_now() != UNDEAD_PROCESS_OWN || impatient) {
+  if (repeats) {
+    // The one before is being answered.
+  } else if (!own || impatient) {
     undead_die_of(signal);
   } else if (undead_exit_under_way()) {
     if (!undead_check_end_with(signal)) undead_die_of(signal);
