@@ -9,11 +9,11 @@ extension UndeadDebugService {
     let tasks: Make
     let growth: Make
     /// A report for a browser.
-    let page: @Sendable (LeakReport, TextOptions) -> String
+    let page: @Sendable (LeakReport, ReportTextOptions) -> String
 
     package init(
       heap: @escaping Make, tasks: @escaping Make, growth: @escaping Make,
-      page: @escaping @Sendable (LeakReport, TextOptions) -> String
+      page: @escaping @Sendable (LeakReport, ReportTextOptions) -> String
     ) {
       self.heap = heap
       self.tasks = tasks
@@ -48,7 +48,7 @@ extension UndeadDebugService {
   }
 
   /// A report in a form for people or programs.
-  func response(_ report: LeakReport, _ format: AnswerFormat, _ options: TextOptions) throws -> Response {
+  func response(_ report: LeakReport, _ format: AnswerFormat, _ options: ReportTextOptions) throws -> Response {
     switch format {
     case .text: .init(text: TextRenderer.render(report, options: options))
     case .html: .init(text: try analyses().page(report, options), contentType: format.contentType)

@@ -36,7 +36,7 @@ struct Site: AssertionSite {
   }
 
   func attach(_ report: LeakReport) {
-    var options = TextOptions()
+    var options = ReportTextOptions()
     options.directory = Self.directory
     // A file has room for all of them.
     options.top = .max

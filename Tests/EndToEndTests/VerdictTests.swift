@@ -22,7 +22,11 @@ import UndeadTestSupport
   }
 
   private func run(_ script: String) async throws -> (outcome: Outcome, directory: TemporaryDirectory) {
-    try await AttachedProgram.run(Self.programs[.optimised]!, tool: Tool.path, words: "", script)
+    let words = """
+      # What never comes is no reason to wait and go on.
+      wait_until() { for pause in \(Self.pauses); do sleep $pause; "$@" && return; done; echo "never: $*" >&2; exit 94; }
+      """
+    return try await AttachedProgram.run(Self.programs[.optimised]!, tool: Tool.path, words: words, script)
   }
 
   @Test func theKindAndWhatTrimGivesBack() async throws {
@@ -80,12 +84,11 @@ import UndeadTestSupport
   @Test func tasksWhoseOwnersAreGone() async throws {
     let (outcome, directory) = try await run(
       """
-      start ./app tasks owners
-      for pause in \(Self.pauses); do  # until all of them wait
-        sleep $pause
+      all_wait() {
         $tool heap $program > text
-        grep -q '(50 \u{D7} App.Model' text && grep -q '(30 \u{D7} App.Model' text && break
-      done
+        grep -q '(50 \u{D7} App.Model' text && grep -q '(30 \u{D7} App.Model' text
+      }
+      start ./app tasks owners; wait_until all_wait
       $tool heap $program --format json -o tasks.json || exit 92
       $tool tasks $program --format json -o groups.json || exit 93
       kill -9 $program; wait $program 2> /dev/null; true
@@ -103,18 +106,16 @@ import UndeadTestSupport
   @Test func whatTasksDo() async throws {
     let (outcome, directory) = try await run(
       """
-      start ./app tasks states
-      for pause in \(Self.pauses); do  # until all of them wait
-        sleep $pause
+      all_wait() {
         $tool tasks $program -f json -o tasks.json || exit 92
-        [ "$(tr -d ' \n' < tasks.json | grep -o '"count":20,' | wc -l)" -ge 8 ] && break
-      done
-      kill -USR1 $program
-      for pause in \(Self.pauses); do  # until the sleeps that it cancels have ended
-        sleep $pause
+        [ "$(tr -d ' \n' < tasks.json | grep -o '"count":20,' | wc -l)" -eq 7 ]
+      }
+      sleeps_have_ended() {
         $tool tasks $program -f json -o tasks.json || exit 92
-        tr -d ' \n' < tasks.json | grep -q '"cancelledSleeps":20,' && break
-      done
+        tr -d ' \n' < tasks.json | grep -q '"cancelledSleeps":20,'
+      }
+      start ./app tasks states; wait_until all_wait
+      kill -USR1 $program; wait_until sleeps_have_ended
       kill -9 $program; wait $program 2> /dev/null; true
       """)
     try #require(outcome.ending == .exit(0), "\(outcome.errors)")
@@ -155,12 +156,11 @@ import UndeadTestSupport
   @Test func whatTimersAndSourcesOfLibdispatchResume() async throws {
     let (outcome, directory) = try await run(
       """
-      start ./app tasks libdispatch
-      for look in $(seq 100); do  # until all of them wait
-        sleep 0.1
+      all_wait() {
         $tool tasks $program -f json -o tasks.json || exit 92
-        [ "$(tr -d ' \n' < tasks.json | grep -oE '"state":"(sleep|continuation|stream)"' | wc -l)" -ge 6 ] && break
-      done
+        [ "$(tr -d ' \n' < tasks.json | grep -oE '"state":"(sleep|continuation|stream)"' | wc -l)" -ge 6 ]
+      }
+      start ./app tasks libdispatch; wait_until all_wait
       kill -9 $program; wait $program 2> /dev/null; true
       """)
     try #require(outcome.ending == .exit(0), "\(outcome.errors)")

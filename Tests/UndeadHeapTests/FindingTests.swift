@@ -260,7 +260,7 @@ import UndeadReport
     #expect(found.kind == .waitingTasks && found.objects == 100 && found.bytes == 20_800 && found.type == "Task")
     #expect(found.suspended?.frames.first?.symbol == "App.Gate.wait() async -> ()")
     #expect(
-      FindingsText.lines([found], TextOptions()).map(\.plain) == [
+      FindingsText.lines([found], ReportTextOptions()).map(\.plain) == [
         "worth a look", "",
         "  many tasks wait at one place  (100 \u{D7} Task, 20.3 KB)",
         "    in         .waiting of App.Gate",

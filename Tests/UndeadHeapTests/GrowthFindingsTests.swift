@@ -204,7 +204,8 @@ import UndeadReport
     }
     _ = builder.global("App.cache", holds: cache)
     let heap = try LoadedHeap(HeapFile(decoding: builder.encoded()))
-    let origins = GrowthOrigins(of: ["App.Session", "App.Other"], in: heap, symbolizer: nil, options: TextOptions())
+    let origins = GrowthOrigins(
+      of: ["App.Session", "App.Other"], in: heap, symbolizer: nil, options: ReportTextOptions())
     #expect(
       origins.origins == [
         "App.Session": .init(

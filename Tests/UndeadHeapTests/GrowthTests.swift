@@ -68,7 +68,7 @@ import UndeadReport
 
   @Test func theContainerOfWhatGrewIsTold() throws {
     let text = try HeapDiffText.render(
-      diff(Server(requests: 40), Server(sessions: 1002, oldSessionsGone: 1)), options: TextOptions())
+      diff(Server(requests: 40), Server(sessions: 1002, oldSessionsGone: 1)), options: ReportTextOptions())
     #expect(
       text == """
         The heap of App grew by 4.0 MB (14.3 KB -> 4.0 MB), +1,963 blocks
@@ -129,7 +129,7 @@ import UndeadReport
 
   @Test func whatGrewAsSARIF() throws {
     func results(_ diff: HeapDiff) throws -> [JSONValue] {
-      var options = TextOptions()
+      var options = ReportTextOptions()
       options.directory = "/app"
       let log = try JSONDecoder().decode(JSONValue.self, from: HeapDiffSARIF.render(diff, options: options))
       return log["runs"]?.elements.first?["results"]?.elements ?? []

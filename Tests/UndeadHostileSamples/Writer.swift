@@ -64,7 +64,7 @@ package enum Writer: String, CaseIterable, Sendable {
   /// Writes the findings in this form, in each way that there is.
   package func write(_ findings: HostileFindings) -> [(form: Form, bytes: [UInt8])] {
     let (first, second) = (findings.reports[0], findings.reports[1])
-    var options = TextOptions()
+    var options = ReportTextOptions()
     options.directory = "/app"
     func text(_ form: Form, _ text: String) -> [(form: Form, bytes: [UInt8])] { [(form, Array(text.utf8))] }
     func data(_ form: Form, _ data: (some Collection<UInt8>)?) -> [(form: Form, bytes: [UInt8])] {
@@ -111,7 +111,7 @@ package enum Writer: String, CaseIterable, Sendable {
     }
   }
 
-  private func writeHeap(_ findings: HostileFindings, _ options: TextOptions) -> [(form: Form, bytes: [UInt8])] {
+  private func writeHeap(_ findings: HostileFindings, _ options: ReportTextOptions) -> [(form: Form, bytes: [UInt8])] {
     func text(_ form: Form, _ text: String) -> [(form: Form, bytes: [UInt8])] { [(form, Array(text.utf8))] }
     func data(_ form: Form, _ data: (some Collection<UInt8>)?) -> [(form: Form, bytes: [UInt8])] {
       data.map { [(form, Array($0))] } ?? []

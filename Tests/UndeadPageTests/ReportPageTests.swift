@@ -8,7 +8,7 @@ import UndeadSystem
 /// The page of a leak report.
 @Suite struct ReportPageTests {
   @Test func findingsOfEachKind() throws {
-    var options = TextOptions()
+    var options = ReportTextOptions()
     options.directory = "/app"
     let page = ReportPage.render(SampleReport.full, options: options)
     _ = try StrictHTML(page)
@@ -22,7 +22,7 @@ import UndeadSystem
   }
 
   @Test func noStacks() throws {
-    var options = TextOptions(stacks: false)
+    var options = ReportTextOptions(stacks: false)
     options.directory = "/app"
     let elements = try StrictHTML(ReportPage.render(SampleReport.full, options: options)).elements
     #expect(!elements.contains { $0.attributes["class"] == "stack" })

@@ -77,7 +77,7 @@ import UndeadTestSupport
 
   @Test func theRestIsOneLine() throws {
     let report = Self.report(Self.suite(groups: 600, others: 30))
-    var options = TextOptions(stacks: false)
+    var options = ReportTextOptions(stacks: false)
     options.hint = ": use --top"
     let text = TextRenderer.render(report, options: options)
     #expect(text.count(where: { $0 == "\n" }) < 200)
@@ -175,7 +175,7 @@ import UndeadTestSupport
 
   @Test func newLeaksOfADifferenceAreGroupedToo() throws {
     let report = Self.report(Self.suite(groups: 30, others: 1))
-    let text = DiffRenderer.text(ReportDiff(from: LeakReport(), to: report), options: TextOptions(stacks: false))
+    let text = DiffRenderer.text(ReportDiff(from: LeakReport(), to: report), options: ReportTextOptions(stacks: false))
     #expect(text.hasPrefix("NEW 1-30 of 31  retain cycle of Helper.Probe, 30 times"))
     #expect(text.contains("\nNEW 31 of 31  retain cycle of App.Other0"))
   }
@@ -184,7 +184,7 @@ import UndeadTestSupport
     let zombies = (0..<25).map {
       Zombie(kind: "method", type: "App.A", message: "used \($0)", address: "0x1", thread: "main")
     }
-    let text = TextRenderer.render(LeakReport(zombies: zombies), options: TextOptions(stacks: false))
+    let text = TextRenderer.render(LeakReport(zombies: zombies), options: ReportTextOptions(stacks: false))
     #expect(text.contains("zombie: used 19\n") && !text.contains("zombie: used 20\n"))
     #expect(text.contains("\n... and 5 more zombies\n"))
   }

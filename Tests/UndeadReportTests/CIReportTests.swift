@@ -33,8 +33,8 @@ import Testing
     return report
   }
 
-  private var options: TextOptions {
-    var options = TextOptions()
+  private var options: ReportTextOptions {
+    var options = ReportTextOptions()
     options.directory = "/repo"
     return options
   }
@@ -157,7 +157,7 @@ import Testing
   }
 
   @Test func filesOutsideOfTheRepositoryAreNotAnnotated() {
-    let text = GitHubRenderer.render(report, options: TextOptions())
+    let text = GitHubRenderer.render(report, options: ReportTextOptions())
     #expect(!text.contains("file="))
     var report = report
     report.leaks[0].allocation.frames[0].file = "/repo/.build/checkouts/x/App.swift"

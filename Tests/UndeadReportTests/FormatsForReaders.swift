@@ -11,7 +11,7 @@ private let formatsForReaders = ProcessInfo.processInfo.environment["UNDEAD_FORM
 @Suite(.enabled(if: formatsForReaders != nil)) struct FormatsForReaders {
   private func write(_ report: LeakReport, _ name: String) throws {
     let directory = URL(filePath: try #require(formatsForReaders))
-    var options = TextOptions()
+    var options = ReportTextOptions()
     options.directory = "/re po"
     func write(_ data: Data, _ ending: String) throws {
       try data.write(to: directory.appending(path: "\(name).\(ending)"))

@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test func textAsksForTheReport() throws {
-    let text = TextRenderer.render(try Self.report(how: 1, why: 48), options: TextOptions(stacks: false))
+    let text = TextRenderer.render(try Self.report(how: 1, why: 48), options: ReportTextOptions(stacks: false))
     #expect(text.contains("REFUTED LEAK  App.Owner  (48 bytes)\n"))
     #expect(
       text.contains("  check 3 called it a leak: a number names it, but 2 of its 2 references are of the leak itself\n")
@@ -65,7 +65,7 @@ import Testing
     var heap = SyntheticHeap()
     _ = heap.object("App.Owner", at: Scenario.site("App.make()", 12))
     var snapshot = heap.built
-    var options = TextOptions()
+    var options = ReportTextOptions()
     func certain() -> String? {
       let report = LeakReport(analyzing: [ReportInput(snapshot)])
       let lines = TextRenderer.render(report, options: options).split(separator: "\n")

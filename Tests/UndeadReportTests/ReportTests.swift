@@ -248,7 +248,7 @@ import UndeadSystem
   @Test func colourIsOnlyThereOnRequest() throws {
     let report = try Scenario.pair().report()
     #expect(!TextRenderer.render(report).contains("\u{1B}"))
-    let coloured = TextRenderer.render(report, options: TextOptions(color: true))
+    let coloured = TextRenderer.render(report, options: ReportTextOptions(color: true))
     #expect(coloured.contains("\u{1B}[1;31mLEAK 1 of 1\u{1B}[0m"))
     let plain = coloured.replacing(/\u{1B}\[[0-9;]*m/, with: "")
     #expect(plain == TextRenderer.render(report))
@@ -256,10 +256,10 @@ import UndeadSystem
 
   @Test func stacksCanBeLeftOutOrCut() throws {
     let report = try Scenario.pair().report()
-    #expect(!TextRenderer.render(report, options: TextOptions(stacks: false)).contains("#0"))
-    let short = TextRenderer.render(report, options: TextOptions(depth: 1))
+    #expect(!TextRenderer.render(report, options: ReportTextOptions(stacks: false)).contains("#0"))
+    let short = TextRenderer.render(report, options: ReportTextOptions(depth: 1))
     #expect(short.contains("    #0  App.makePair() at /app/main.swift:12\n    ... 1 more frame\n"))
-    let all = TextRenderer.render(report, options: TextOptions(allFrames: true))
+    let all = TextRenderer.render(report, options: ReportTextOptions(allFrames: true))
     #expect(all.contains("    #0  swift_allocObject (libswiftCore.so)\n    #1  App.Owner.__allocating_init()"))
   }
 

@@ -28,8 +28,8 @@ import Testing
       ], allocation: allocation, advice: "capture it weakly")
   }
 
-  private var options: TextOptions {
-    var options = TextOptions()
+  private var options: ReportTextOptions {
+    var options = ReportTextOptions()
     options.directory = "/re po"
     return options
   }
@@ -40,7 +40,7 @@ import Testing
     return report
   }
 
-  private func json(_ report: LeakReport, _ options: TextOptions? = nil) throws -> JSONValue {
+  private func json(_ report: LeakReport, _ options: ReportTextOptions? = nil) throws -> JSONValue {
     let data = try SARIFRenderer.render(report, options: options ?? self.options)
     return try JSONDecoder().decode(JSONValue.self, from: data)
   }
@@ -175,7 +175,7 @@ import Testing
     later.objects[0].address = "0x2000"
     var other = cycle
     (other.signature, other.cycle) = ("c2", [Reference(type: "App.Other", field: "next")])
-    func prints(_ leaks: [Leak], _ options: TextOptions) throws -> Set<JSONValue?> {
+    func prints(_ leaks: [Leak], _ options: ReportTextOptions) throws -> Set<JSONValue?> {
       let results = try json(report(leaks), options)["runs"]?.elements[0]["results"]?.elements ?? []
       return Set(results.map { $0["partialFingerprints"] })
     }
@@ -228,6 +228,6 @@ import Testing
     #expect(places.file("/re potato/a.swift", line: 0).region == nil)
     #expect(places.file("/re potato/a.swift", line: 1).artifactLocation.uri == "file:///re%20potato/a.swift")
     #expect(places.file("Sources/a.swift", line: 1).artifactLocation.uriBaseId == "SRCROOT")
-    #expect(SARIFPlaces(TextOptions()).bases == nil)
+    #expect(SARIFPlaces(ReportTextOptions()).bases == nil)
   }
 }

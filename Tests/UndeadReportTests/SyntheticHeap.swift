@@ -61,7 +61,7 @@ struct SyntheticHeap {
 
   /// The text report, without colours.
   func text(stacks: Bool = true) throws -> String {
-    TextRenderer.render(try report(), options: TextOptions(stacks: stacks))
+    TextRenderer.render(try report(), options: ReportTextOptions(stacks: stacks))
   }
 
   // MARK: Nodes

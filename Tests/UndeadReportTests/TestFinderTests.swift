@@ -166,7 +166,7 @@ import Testing
   }
 
   @Test func textsTellTheTest() {
-    let text = TextRenderer.render(report(TestCatalog()), options: TextOptions(stacks: false))
+    let text = TextRenderer.render(report(TestCatalog()), options: ReportTextOptions(stacks: false))
     #expect(
       text.hasPrefix(
         """
@@ -180,7 +180,7 @@ import Testing
                      XTests.Cases/testB
                      no test, 5 times
         """))
-    var options = TextOptions(stacks: false)
+    var options = ReportTextOptions(stacks: false)
     options.groupsByCulprit = false
     let all = TextRenderer.render(report(TestCatalog()), options: options)
     #expect(all.contains("\n  test       XTests.Cases/testB at /app/Tests/X.swift:3\n"))

@@ -37,11 +37,11 @@ import UndeadSystem
     #expect(Wrapping.wrapped([line], width: 48) == [line])
     let rows = Wrapping.wrapped([line], width: 47)
     #expect(rows.count == 2)
-    #expect(rows[1].terminal(TextOptions(color: true)) == "        \u{1B}[4mmain.swift:3\u{1B}[0m")
+    #expect(rows[1].terminal(ReportTextOptions(color: true)) == "        \u{1B}[4mmain.swift:3\u{1B}[0m")
   }
 
   @Test func aTerminalGetsColours() throws {
-    var options = TextOptions(color: true, stacks: false)
+    var options = ReportTextOptions(color: true, stacks: false)
     options.directory = "/app"
     let text = TextRenderer.render(try Scenario.pair().report(), options: options)
     #expect(text.contains("at \u{1B}[4mmain.swift:12\u{1B}[0m\n"))
@@ -63,7 +63,7 @@ import UndeadSystem
       TextRenderer.render(report).contains(#"--filter 'AppTests.`1 \+ 1 isn'\''t \[3\]`'"#),
       "a regular expression, as the module has the function")
     report.leaks[0].test = TestIdentity(name: "loads(from:)", suite: "AppTests.Loader", library: "Testing")
-    var options = TextOptions()
+    var options = ReportTextOptions()
     options.command = "swift package undead"
     #expect(
       TextRenderer.render(report, options: options).contains("\nnext: swift package undead test -- "))

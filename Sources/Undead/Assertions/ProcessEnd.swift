@@ -148,7 +148,7 @@ package final class ProcessEnd: Sendable {
       for leak in report.leaks { EndSite(origin, session).tellMissed(leak) }
     }
     guard !found.rest.leaks.isEmpty else { return }
-    var options = TextOptions()
+    var options = ReportTextOptions()
     options.directory = EndSite.directory
     session.environment.write(
       "undead: leaks that no single test can be shown to have made:\n"

@@ -178,7 +178,7 @@ public final class OwnerScope: Sendable {
 ///
 /// The scope is closed even if the body throws. What the body returns is still held when the scope ends: do not return
 /// an adopted object, also not as the value of a closure of one line. What outlives the scope is found in the report of
-/// the process and, while it runs, by ``LeakDetector/checkForLeaks(options:)``; for the result of one scope use
+/// the process and, while it runs, by ``LeakDetector/checkForLeaks(options:)-7htwj``; for the result of one scope use
 /// ``OwnerScope/close(grace:)-okq1``. May be called on any thread.
 ///
 /// - Parameters:

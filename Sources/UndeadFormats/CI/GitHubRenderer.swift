@@ -12,7 +12,7 @@ package enum GitHubRenderer {
   /// - Parameters:
   ///   - report: what is shown.
   ///   - options: `directory` is the root of the repository, which GitHub wants paths relative to.
-  package static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
+  package static func render(_ report: LeakReport, options: ReportTextOptions = ReportTextOptions()) -> String {
     var options = options
     options.color = false
     options.stacks = false

@@ -36,7 +36,7 @@ package enum GitLabRenderer {
   /// - Parameters:
   ///   - report: what was found.
   ///   - options: `directory` is the root of the repository, which GitLab wants paths relative to.
-  package static func render(_ report: LeakReport, options: TextOptions = TextOptions()) throws -> Data {
+  package static func render(_ report: LeakReport, options: ReportTextOptions = ReportTextOptions()) throws -> Data {
     // GitLab shows no issue without a file.
     let program = SymbolText.fileName(report.process.path)
     let issues = RankedFinding.all(of: report, options).map { finding in

@@ -27,10 +27,10 @@ package struct JUnitRenderer {
     var isFailure: Bool { !leaks.isEmpty || !zombies.isEmpty }
   }
 
-  private let options: TextOptions
+  private let options: ReportTextOptions
 
   /// The report as an XML document; the same text for the same report and options.
-  package static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
+  package static func render(_ report: LeakReport, options: ReportTextOptions = ReportTextOptions()) -> String {
     var plain = options
     plain.color = false
     return JUnitRenderer(options: plain).document(report)

@@ -11,7 +11,7 @@ package enum MarkdownRenderer {
   /// - Parameters:
   ///   - report: what was found.
   ///   - options: `directory` is the root of the repository.
-  package static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
+  package static func render(_ report: LeakReport, options: ReportTextOptions = ReportTextOptions()) -> String {
     var options = options
     options.color = false
     options.stacks = false

@@ -27,7 +27,7 @@ struct RankedFinding {
   /// All that it stands for; nil for the use of a dead object.
   private var group: Findings.Group?
 
-  static func all(of report: LeakReport, _ options: TextOptions) -> [RankedFinding] {
+  static func all(of report: LeakReport, _ options: ReportTextOptions) -> [RankedFinding] {
     let findings = Findings(report, byCulprit: options.groupsByCulprit)
     return findings.zombies.map { RankedFinding(zombie: $0, options) }
       + (findings.leaks + findings.suspects).map { RankedFinding($0, options) }
@@ -47,7 +47,7 @@ struct RankedFinding {
     Findings.rest(findings.compactMap(\.group).filter { $0.worst.kind == kind }, after: 0, noun: kind.rawValue)
   }
 
-  private init(_ group: Findings.Group, _ options: TextOptions) {
+  private init(_ group: Findings.Group, _ options: ReportTextOptions) {
     kind = group.worst.kind.rawValue
     cause = group.worst.cause
     signature = options.groupsByCulprit ? group.culprit.signature : group.worst.signature
@@ -67,7 +67,7 @@ struct RankedFinding {
     self.group = group
   }
 
-  private init(zombie: Finding, _ options: TextOptions) {
+  private init(zombie: Finding, _ options: ReportTextOptions) {
     kind = zombie.kind.rawValue
     cause = zombie.cause
     signature = zombie.signature

@@ -8,7 +8,7 @@ struct RepositoryPlace: Equatable {
 
   /// The innermost line of the repository that took part in a finding, else that of its test; nil if there is none: no
   /// other files can be shown.
-  init?(_ finding: Finding, _ options: TextOptions) {
+  init?(_ finding: Finding, _ options: ReportTextOptions) {
     let frames = finding.placeSites.flatMap(\.backtrace.frames)
     if let place = Self.first(frames, options) {
       self = place
@@ -25,7 +25,7 @@ struct RepositoryPlace: Equatable {
   }
 
   /// The innermost of some frames that is in the repository.
-  static func first(_ frames: [Frame], _ options: TextOptions) -> RepositoryPlace? {
+  static func first(_ frames: [Frame], _ options: ReportTextOptions) -> RepositoryPlace? {
     for frame in frames where !frame.system && frame.line != nil {
       guard let file = frame.file, let path = path(file, options) else { continue }
       return RepositoryPlace(file: path, line: frame.line)
@@ -33,7 +33,7 @@ struct RepositoryPlace: Equatable {
     return nil
   }
 
-  private static func path(_ file: String, _ options: TextOptions) -> String? {
+  private static func path(_ file: String, _ options: ReportTextOptions) -> String? {
     let path = StackText.shortened(file, options)
     // What SwiftPM fetched or made is not in the repository.
     return path.hasPrefix("/") || path.split(separator: "/").contains(".build") ? nil : path

@@ -14,7 +14,9 @@ package enum DiffRenderer {
   ///   - diff: what is shown.
   ///   - options: how the text looks.
   ///   - start: what the summary says before the leaks.
-  package static func text(_ diff: ReportDiff, options: TextOptions = TextOptions(), start: String = "") -> String {
+  package static func text(_ diff: ReportDiff, options: ReportTextOptions = ReportTextOptions(), start: String = "")
+    -> String
+  {
     var lines: [TextLine] = []
     let new = Findings.groups(leaks: diff.new, byCulprit: options.groupsByCulprit)
     lines += TextRenderer.lines(new, .init(one: "NEW", many: "NEW", noun: "leak"), options)

@@ -4,7 +4,7 @@ import UndeadSystem
 /// Writes merged reports for people: on how many hosts each group is, and then the report of all.
 package enum MergedReportText {
   /// The text ends with a newline; the same text for the same report and options.
-  package static func render(_ merged: MergedReport, options: TextOptions = TextOptions()) -> String {
+  package static func render(_ merged: MergedReport, options: ReportTextOptions = ReportTextOptions()) -> String {
     var lines: [TextLine] = [TextStyle.heading.apply(heading(merged)), ""]
     let rows = merged.groups.filter { $0.list != .knownLeaks }
     if !rows.isEmpty { lines += table(rows.prefix(options.top), merged) }

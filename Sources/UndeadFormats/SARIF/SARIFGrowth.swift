@@ -41,7 +41,7 @@ extension SARIFRenderer {
   /// A log of what grew and of the leaks that are new.
   package static func render(
     _ growth: [Growth], newLeaks: [Leak], of process: LeakReport.Process, tool: LeakReport.Tool, notes: [String],
-    options: TextOptions
+    options: ReportTextOptions
   ) throws -> Data {
     var builder = SARIFBuilder(program: process.path, options)
     for growth in growth { builder.add(growth) }

@@ -7,13 +7,13 @@ package struct SARIFPlaces {
   /// What relative URIs are relative to.
   static let root = "SRCROOT"
 
-  private let options: TextOptions
+  private let options: ReportTextOptions
   /// The table of the run.
   package private(set) var logicalLocations: [SARIF.LogicalLocation] = []
   private var positions: [String: Int] = [:]
 
   /// - Parameter options: `directory` is the root of the repository.
-  package init(_ options: TextOptions) {
+  package init(_ options: ReportTextOptions) {
     self.options = options
   }
 

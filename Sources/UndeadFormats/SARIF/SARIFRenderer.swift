@@ -19,7 +19,7 @@ package enum SARIFRenderer {
   ///   - options: `directory` is the root of the repository.
   ///   - hosts: of merged reports, how many hosts have a finding, by its signature.
   package static func render(
-    _ report: LeakReport, options: TextOptions = TextOptions(), hosts: [String: Int] = [:]
+    _ report: LeakReport, options: ReportTextOptions = ReportTextOptions(), hosts: [String: Int] = [:]
   ) throws -> Data {
     var options = options
     options.color = false
@@ -36,13 +36,13 @@ package enum SARIFRenderer {
 /// Makes the results of a SARIF log, and the tables that they refer to.
 struct SARIFBuilder {
   private let program: String
-  private let options: TextOptions
+  private let options: ReportTextOptions
   private let hosts: [String: Int]
   private var rules = SARIFRules()
   private var places: SARIFPlaces
   private var results: [SARIF.Result] = []
 
-  init(program: String, _ options: TextOptions, hosts: [String: Int] = [:]) {
+  init(program: String, _ options: ReportTextOptions, hosts: [String: Int] = [:]) {
     self.program = program
     self.hosts = hosts
     self.options = options

@@ -6,7 +6,7 @@ import UndeadSystem
 enum FindingsText {
   private static let limit = 8
 
-  static func lines(_ findings: [HeapFinding], _ options: TextOptions) -> [TextLine] {
+  static func lines(_ findings: [HeapFinding], _ options: ReportTextOptions) -> [TextLine] {
     guard !findings.isEmpty else { return [] }
     var lines: [TextLine] = [PathText.heading("worth a look"), ""]
     for finding in findings.prefix(limit) {
@@ -20,7 +20,7 @@ enum FindingsText {
     return lines
   }
 
-  private static func lines(_ finding: HeapFinding, _ options: TextOptions) -> [TextLine] {
+  private static func lines(_ finding: HeapFinding, _ options: ReportTextOptions) -> [TextLine] {
     var lines: [TextLine] = ["  \(PathText.heading("\(finding.title)"))  (\(size(finding)))"]
     func add(_ label: TextLine, _ text: TextLine) {
       lines.append("    \(label.padded(10)) \(text)")

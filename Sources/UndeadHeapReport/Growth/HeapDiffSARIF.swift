@@ -15,7 +15,7 @@ package enum HeapDiffSARIF {
   /// - Parameters:
   ///   - diff: what grew.
   ///   - options: `directory` is the root of the repository.
-  package static func render(_ diff: HeapDiff, options: TextOptions = TextOptions()) throws -> Data {
+  package static func render(_ diff: HeapDiff, options: ReportTextOptions = ReportTextOptions()) throws -> Data {
     var options = options
     options.color = false
     let growth = diff.growth.map { growth in

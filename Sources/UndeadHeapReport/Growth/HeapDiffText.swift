@@ -12,7 +12,7 @@ package enum HeapDiffText {
   /// What changed by less, and by less than a hundredth of what grew most, is shown in one line.
   private static let leastBytes = 4096
 
-  package static func render(_ diff: HeapDiff, options: TextOptions = TextOptions()) -> String {
+  package static func render(_ diff: HeapDiff, options: ReportTextOptions = ReportTextOptions()) -> String {
     var lines = heading(diff)
     lines += diff.notes.map { "note: \($0)" as TextLine }
     let least = min(leastBytes, (diff.growth.first?.bytes ?? 0) / 100)
@@ -81,7 +81,7 @@ package enum HeapDiffText {
   }
 
   /// The block of one container without its number.
-  static func lines(_ growth: HeapDiff.Growth, _ options: TextOptions) -> [TextLine] {
+  static func lines(_ growth: HeapDiff.Growth, _ options: ReportTextOptions) -> [TextLine] {
     var lines = [title(growth)]
     func add(_ label: TextLine, _ text: TextLine) {
       lines.append("   \(label.padded(10)) \(text)")
@@ -158,7 +158,7 @@ package enum HeapDiffText {
     return words.joined(separator: " -> ")
   }
 
-  static func site(_ allocation: Backtrace, _ options: TextOptions) -> TextLine {
+  static func site(_ allocation: Backtrace, _ options: ReportTextOptions) -> TextLine {
     guard let frame = allocation.site else { return "in unknown code" }
     return "in \(SymbolText.short(StackText.function(frame)))\(StackText.place(frame, options))"
   }

@@ -10,7 +10,9 @@ package enum MergedHeapText {
   ///   - merged: the heaps of many hosts as one.
   ///   - rows: so many types are shown.
   ///   - options: how the text looks.
-  package static func render(_ merged: MergedHeap, rows: Int = 20, options: TextOptions = TextOptions()) -> String {
+  package static func render(_ merged: MergedHeap, rows: Int = 20, options: ReportTextOptions = ReportTextOptions())
+    -> String
+  {
     let files = merged.hosts.reduce(0) { $0 + $1.files.count }
     let hosts = merged.hosts.count
     var heading = "\(Quantity.of(hosts, "host"))"

@@ -10,10 +10,10 @@ package enum HeapView: String, Sendable, CaseIterable {
 /// Writes the answers of `undead heap` for people.
 package struct HeapText {
   private let report: HeapReport
-  private let options: TextOptions
+  private let options: ReportTextOptions
   private var lines: [TextLine] = []
 
-  private init(_ report: HeapReport, _ options: TextOptions) {
+  private init(_ report: HeapReport, _ options: ReportTextOptions) {
     self.report = report
     self.options = options
   }
@@ -26,7 +26,7 @@ package struct HeapText {
   ///   - rows: so many of the table are shown.
   ///   - options: how the text looks.
   package static func render(
-    _ report: HeapReport, by view: HeapView = .type, rows: Int = 20, options: TextOptions = TextOptions()
+    _ report: HeapReport, by view: HeapView = .type, rows: Int = 20, options: ReportTextOptions = ReportTextOptions()
   ) -> String {
     var text = HeapText(report, options)
     if let detail = report.detail {

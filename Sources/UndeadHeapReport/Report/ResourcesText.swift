@@ -4,7 +4,7 @@ import UndeadSystem
 
 /// The tables of ``HeapResources`` for people: rows that are alike are one.
 package enum ResourcesText {
-  static func lines(_ rows: [HeapReport.DescriptorRow]?, limit: Int, _ options: TextOptions) -> [TextLine] {
+  static func lines(_ rows: [HeapReport.DescriptorRow]?, limit: Int, _ options: ReportTextOptions) -> [TextLine] {
     guard let rows else { return [unknown] }
     let groups = grouped(rows, options)
     var lines = [PathText.heading("\(Quantity.grouped(rows.count)) open descriptors"), ""]
@@ -29,7 +29,7 @@ package enum ResourcesText {
     return lines + more(groups.count - limit)
   }
 
-  static func lines(_ rows: [HeapReport.ThreadRow]?, limit: Int, _ options: TextOptions) -> [TextLine] {
+  static func lines(_ rows: [HeapReport.ThreadRow]?, limit: Int, _ options: ReportTextOptions) -> [TextLine] {
     guard let rows else { return [unknown] }
     let groups = grouped(rows) { "\($0.name)\u{0}\(place($0.backtrace, options))" }
     var lines = [PathText.heading("\(Quantity.grouped(rows.count)) threads"), ""]
@@ -58,14 +58,14 @@ package enum ResourcesText {
     (count > 0 ? [PathText.faint("  ... \(Quantity.grouped(count)) more (--top)")] : []) + [""]
   }
 
-  private static func place(_ backtrace: LeakReport.Backtrace, _ options: TextOptions) -> TextLine {
+  private static func place(_ backtrace: LeakReport.Backtrace, _ options: ReportTextOptions) -> TextLine {
     guard let frame = backtrace.site else { return "" }
     return " in \(PathText.place(frame, options))"
   }
 
   /// Descriptors that objects of one type have, from one place; the largest groups first.
   package static func grouped(
-    _ rows: [HeapReport.DescriptorRow], _ options: TextOptions
+    _ rows: [HeapReport.DescriptorRow], _ options: ReportTextOptions
   ) -> [[HeapReport.DescriptorRow]] {
     grouped(rows) {
       "\($0.kind)\u{0}\($0.type ?? "")\u{0}\($0.field ?? "")\u{0}\(place($0.allocation, options))"

@@ -7,7 +7,9 @@ package enum TaskText {
   /// The report as text that ends with a newline; the same text for the same report and options.
   ///
   /// - Parameter rows: most groups that are shown.
-  package static func render(_ report: TaskReport, rows: Int = 20, options: TextOptions = TextOptions()) -> String {
+  package static func render(_ report: TaskReport, rows: Int = 20, options: ReportTextOptions = ReportTextOptions())
+    -> String
+  {
     let name = SymbolText.fileName(report.process.path)
     let heading =
       "\(name.isEmpty ? "process" : name) (pid \(report.process.pid)) after \(Quantity.duration(report.process.durationSeconds)): "
@@ -47,7 +49,7 @@ package enum TaskText {
     return parts.joined(separator: ", ")
   }
 
-  private static func lines(_ group: TaskReport.Group, depth: Int, _ options: TextOptions) -> [TextLine] {
+  private static func lines(_ group: TaskReport.Group, depth: Int, _ options: ReportTextOptions) -> [TextLine] {
     let indent = String(repeating: "    ", count: min(depth, 12))
     var lines: [TextLine] = [
       "  \(indent)\(Quantity.right(Quantity.grouped(group.count), 9)) \u{D7} \(role(group))\(PathText.heading("\(words(group))"))  "

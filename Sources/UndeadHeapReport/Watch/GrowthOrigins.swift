@@ -35,7 +35,7 @@ package struct GrowthOrigins: Sendable, Equatable {
   ///   - heap: a heap that was taken after the growth.
   ///   - symbolizer: names the places of allocations; nil to use only the names in the file.
   ///   - options: how these are shown.
-  package init(of types: [String], in heap: LoadedHeap, symbolizer: Symbolizer?, options: TextOptions) {
+  package init(of types: [String], in heap: LoadedHeap, symbolizer: Symbolizer?, options: ReportTextOptions) {
     let found = TypeOrigins.count(types, in: heap)
     let stacks = found.mapValues { counts in
       counts.stacks.filter { $0.key != Snapshot.none }.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
@@ -70,9 +70,9 @@ package struct GrowthOrigins: Sendable, Equatable {
   /// Names of the places of allocations.
   private struct Places {
     private let frames: FrameNames
-    private let options: TextOptions
+    private let options: ReportTextOptions
 
-    init(_ snapshot: Snapshot, stacks: [Snapshot.Index], symbolizer: Symbolizer?, options: TextOptions) {
+    init(_ snapshot: Snapshot, stacks: [Snapshot.Index], symbolizer: Symbolizer?, options: ReportTextOptions) {
       var symbols = snapshot.symbols
       let addresses = Set(stacks.flatMap { snapshot.addresses(ofStack: $0) }.filter { $0 > 0 }.map { $0 - 1 })
       let missing = addresses.filter { symbols[$0] == nil }

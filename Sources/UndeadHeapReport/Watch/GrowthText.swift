@@ -48,7 +48,7 @@ package enum GrowthText {
     lines += notes.map { "note: \($0)" }
     if !findings.broken.isEmpty || !notes.isEmpty { lines.append("") }
     lines.append(TextLine(verdict(findings, parts: findings.types.count - (parts[nil]?.count ?? 0))))
-    return lines.text(TextOptions())
+    return lines.text(ReportTextOptions())
   }
 
   private static func heading(_ findings: GrowthFindings) -> String {

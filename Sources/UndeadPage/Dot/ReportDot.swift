@@ -6,7 +6,7 @@ package enum ReportDot {
   private static let limit = 40
 
   /// The graph; the same text for the same report.
-  package static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
+  package static func render(_ report: LeakReport, options: ReportTextOptions = ReportTextOptions()) -> String {
     var plain = options
     plain.color = false
     let program = SymbolText.fileName(report.process.path)
@@ -24,7 +24,7 @@ package enum ReportDot {
   private static let culprit = [("color", "red"), ("fontcolor", "red"), ("penwidth", "2")]
   private static let shown = 12
 
-  private static func add(_ chain: Chain, _ id: String, _ options: TextOptions, _ dot: inout Dot) {
+  private static func add(_ chain: Chain, _ id: String, _ options: ReportTextOptions, _ dot: inout Dot) {
     var first = "\(id)/0"
     if let root = chain.root {
       dot.node("\(id)/root", [root.kindText, root.text].filter { !$0.isEmpty }, [("shape", "ellipse")], indent: 4)
@@ -54,7 +54,7 @@ package enum ReportDot {
   }
 
   private static func add(
-    _ link: Chain.Link, from: String, to: String, _ id: String, _ options: TextOptions, _ dot: inout Dot
+    _ link: Chain.Link, from: String, to: String, _ id: String, _ options: ReportTextOptions, _ dot: inout Dot
   ) {
     guard link.holdsClosure else {
       return dot.edge(from, to, link.fieldText, link.isCulprit ? culprit : [], indent: 4)

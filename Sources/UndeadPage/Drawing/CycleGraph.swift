@@ -28,7 +28,7 @@ struct CycleGraph: Equatable {
   private static let limit = 8
 
   /// - Parameter cycle: references of which the last one leads back to the first object.
-  init(_ cycle: Chain, options: TextOptions = TextOptions()) {
+  init(_ cycle: Chain, options: ReportTextOptions = ReportTextOptions()) {
     let shown = Self.limit / 2
     let links = cycle.links
     for (number, link) in links.enumerated() {
@@ -46,7 +46,7 @@ struct CycleGraph: Equatable {
     arrows.append(Arrow(label: "", full: ""))
   }
 
-  private mutating func add(_ link: Chain.Link, _ options: TextOptions) {
+  private mutating func add(_ link: Chain.Link, _ options: ReportTextOptions) {
     boxes.append(Self.box(ofType: link.from))
     let field = link.fieldText
     let full = field + (link.fieldType.map { ": \($0)" } ?? "")
@@ -66,7 +66,7 @@ struct CycleGraph: Equatable {
     return Box(title: name, detail: module, full: type)
   }
 
-  private static func box(ofClosure frame: Frame?, _ options: TextOptions) -> Box {
+  private static func box(ofClosure frame: Frame?, _ options: ReportTextOptions) -> Box {
     let text = StackText.closure(frame, options).plain
     guard let frame, text != "closure" else {
       return Box(kind: .closure, title: "closure", full: "closure")

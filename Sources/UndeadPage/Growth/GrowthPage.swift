@@ -7,7 +7,7 @@ import UndeadSystem
 package enum GrowthPage {
   /// The page as HTML; the same text for the same difference and options.
   package static func render(
-    _ diff: HeapDiff, tool: LeakReport.Tool = LeakReport.Tool(), options: TextOptions = TextOptions()
+    _ diff: HeapDiff, tool: LeakReport.Tool = LeakReport.Tool(), options: ReportTextOptions = ReportTextOptions()
   ) -> String {
     var plain = options
     plain.color = false
@@ -33,7 +33,7 @@ package enum GrowthPage {
   }
 
   /// New leaks and suspects in full; what is known of the others is in the text form.
-  private static func leaks(_ diff: HeapDiff, _ options: TextOptions, _ html: inout HTML) {
+  private static func leaks(_ diff: HeapDiff, _ options: ReportTextOptions, _ html: inout HTML) {
     var report = LeakReport(process: diff.process)
     report.leaks = diff.leaks?.new ?? []
     report.suspects = diff.leaks?.suspects.new ?? []
@@ -105,9 +105,9 @@ struct GrowthOverview {
 /// What grew, an article for each container.
 struct GrowthContainers {
   private let diff: HeapDiff
-  private let options: TextOptions
+  private let options: ReportTextOptions
 
-  init(_ diff: HeapDiff, _ options: TextOptions) {
+  init(_ diff: HeapDiff, _ options: ReportTextOptions) {
     self.diff = diff
     self.options = options
   }

@@ -6,9 +6,9 @@ import UndeadSystem
 /// What is worth a look in a heap, an article each.
 struct HeapFindingsView {
   private let findings: [HeapFinding]
-  private let options: TextOptions
+  private let options: ReportTextOptions
 
-  init(_ findings: [HeapFinding], _ options: TextOptions) {
+  init(_ findings: [HeapFinding], _ options: ReportTextOptions) {
     self.findings = findings
     self.options = options
   }

@@ -12,7 +12,7 @@ package enum HeapPage {
   ///   - options: `directory` shortens the paths of files.
   package static func render(
     _ heap: LoadedHeap, symbols: HeapSymbols, tool: LeakReport.Tool = LeakReport.Tool(),
-    options: TextOptions = TextOptions()
+    options: ReportTextOptions = ReportTextOptions()
   ) -> String {
     var plain = options
     plain.color = false
@@ -49,7 +49,7 @@ package enum HeapPage {
     }
   }
 
-  private static func leaks(_ report: LeakReport, _ options: TextOptions, _ html: inout HTML) {
+  private static func leaks(_ report: LeakReport, _ options: ReportTextOptions, _ html: inout HTML) {
     let entries = Entries(report)
     ReportFindings(options, entries).write(to: &html)
     ReportRest(report, options).write(to: &html)

@@ -9,7 +9,7 @@ struct HeapPageData {
   private let kinds: HeapKinds
   private let details: TypeDetails
   private let tree: FoldedTree
-  private let options: TextOptions
+  private let options: ReportTextOptions
   private let names: FrameNames
   private var texts = HeapTexts()
   private var frames: [[Int]] = []
@@ -25,7 +25,7 @@ struct HeapPageData {
 
   init(
     _ heap: LoadedHeap, _ kinds: HeapKinds, _ tree: FoldedTree, _ names: FrameNames,
-    _ options: TextOptions
+    _ options: ReportTextOptions
   ) {
     self.heap = heap
     self.kinds = kinds

@@ -8,7 +8,7 @@ struct HeapTablesView {
   private let heap: LoadedHeap
   private var tables: HeapTables
   private let names: FrameNames
-  let options: TextOptions
+  let options: ReportTextOptions
   private let total: UInt64
 
   /// Rows of a table that stand in the page itself; the script shows the others.
@@ -17,7 +17,7 @@ struct HeapTablesView {
   private static let treeDepth = 4
   private static let treeShare = 0.005
 
-  init(_ heap: LoadedHeap, _ tables: HeapTables, _ names: FrameNames, _ options: TextOptions) {
+  init(_ heap: LoadedHeap, _ tables: HeapTables, _ names: FrameNames, _ options: ReportTextOptions) {
     self.heap = heap
     self.tables = tables
     self.names = names

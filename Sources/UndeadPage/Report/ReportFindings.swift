@@ -8,11 +8,11 @@ struct ReportFindings {
     case all, new
   }
 
-  private let options: TextOptions
+  private let options: ReportTextOptions
   private let entries: Entries
   private let titles: Titles
 
-  init(_ options: TextOptions, _ entries: Entries, titles: Titles = .all) {
+  init(_ options: ReportTextOptions, _ entries: Entries, titles: Titles = .all) {
     self.options = options
     self.entries = entries
     self.titles = titles

@@ -4,10 +4,10 @@ import UndeadSystem
 /// The top of the page: the verdict, the figures, and a table of all findings.
 struct ReportOverview {
   private let report: LeakReport
-  private let options: TextOptions
+  private let options: ReportTextOptions
   private let entries: Entries
 
-  init(_ report: LeakReport, _ options: TextOptions, _ entries: Entries) {
+  init(_ report: LeakReport, _ options: ReportTextOptions, _ entries: Entries) {
     self.report = report
     self.options = options
     self.entries = entries

@@ -10,7 +10,7 @@ package enum ReportPage {
   ///
   /// - Parameters:
   ///   - options: `directory` shortens the paths of files, `stacks` says whether there are backtraces.
-  package static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
+  package static func render(_ report: LeakReport, options: ReportTextOptions = ReportTextOptions()) -> String {
     var plain = options
     plain.color = false
     let program = SymbolText.fileName(report.process.path)

@@ -4,9 +4,9 @@ import UndeadSystem
 /// What stands below the findings: diagnostics, run loops, known leaks, notes.
 struct ReportRest {
   private let report: LeakReport
-  private let options: TextOptions
+  private let options: ReportTextOptions
 
-  init(_ report: LeakReport, _ options: TextOptions) {
+  init(_ report: LeakReport, _ options: ReportTextOptions) {
     self.report = report
     self.options = options
   }

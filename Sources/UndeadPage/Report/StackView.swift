@@ -4,14 +4,14 @@ import UndeadSystem
 /// Frames, stacks and paths as parts of a page.
 enum StackView {
   /// The function and its place.
-  static func site(_ frame: Frame, _ options: TextOptions, _ html: inout HTML) {
+  static func site(_ frame: Frame, _ options: ReportTextOptions, _ html: inout HTML) {
     html.element("code", ["class": "function"], text: StackText.function(frame))
     html.text(" ")
     place(frame, options, &html)
   }
 
   /// "file:line", or the module where no line is known.
-  static func place(_ frame: Frame, _ options: TextOptions, short: Bool = false, _ html: inout HTML) {
+  static func place(_ frame: Frame, _ options: ReportTextOptions, short: Bool = false, _ html: inout HTML) {
     guard let file = frame.file, frame.line != nil || !frame.system else {
       if !frame.module.isEmpty { html.element("span", ["class": "module"], text: frame.module) }
       return
@@ -22,7 +22,7 @@ enum StackView {
   }
 
   /// The frames that say something, as a list.
-  static func telling(_ frames: [Frame], _ options: TextOptions, _ html: inout HTML) {
+  static func telling(_ frames: [Frame], _ options: ReportTextOptions, _ html: inout HTML) {
     html.element("ol", ["class": "frames", "start": "0"]) { html in
       for frame in frames[Backtrace(frames: frames).telling] {
         html.element("li", ["class": frame.system ? "system" : nil]) { site(frame, options, &$0) }
@@ -32,7 +32,7 @@ enum StackView {
 
   /// A stack that can be unfolded; what every allocation goes through, and what started the thread, is folded once more.
   static func stack(
-    _ backtrace: Backtrace, title: String, _ options: TextOptions, isOpen: Bool = false,
+    _ backtrace: Backtrace, title: String, _ options: ReportTextOptions, isOpen: Bool = false,
     _ html: inout HTML
   ) {
     guard options.stacks, !backtrace.frames.isEmpty else { return }
@@ -51,7 +51,7 @@ enum StackView {
   }
 
   private static func folded(
-    _ frames: ArraySlice<Frame>, _ what: String, _ options: TextOptions, _ html: inout HTML
+    _ frames: ArraySlice<Frame>, _ what: String, _ options: ReportTextOptions, _ html: inout HTML
   ) {
     guard !frames.isEmpty else { return }
     html.element("details", ["class": "noise"]) { html in
@@ -60,7 +60,7 @@ enum StackView {
     }
   }
 
-  private static func list(_ rows: [StackRow], _ options: TextOptions, _ html: inout HTML) {
+  private static func list(_ rows: [StackRow], _ options: ReportTextOptions, _ html: inout HTML) {
     html.element("ol", ["class": "frames", "start": "0"]) { html in
       for row in rows {
         switch row {
@@ -76,14 +76,14 @@ enum StackView {
   }
 
   private static func list(
-    _ frames: ArraySlice<Frame>, start: Int?, _ options: TextOptions, _ html: inout HTML
+    _ frames: ArraySlice<Frame>, start: Int?, _ options: ReportTextOptions, _ html: inout HTML
   ) {
     html.element("ol", ["class": "frames", "start": start.map(String.init)]) { html in
       for frame in frames { item(frame, options, &html) }
     }
   }
 
-  private static func item(_ frame: Frame, _ options: TextOptions, _ html: inout HTML) {
+  private static func item(_ frame: Frame, _ options: ReportTextOptions, _ html: inout HTML) {
     html.element("li", ["class": frame.system ? "system" : nil]) { html in
       site(frame, options, &html)
       if frame.inlined { html.element("small", text: "inlined") }
@@ -93,7 +93,7 @@ enum StackView {
   // MARK: References
 
   /// References one after the other: a row for each object, with the field that leads to the next one.
-  static func chain(_ chain: Chain, _ options: TextOptions, _ html: inout HTML) {
+  static func chain(_ chain: Chain, _ options: ReportTextOptions, _ html: inout HTML) {
     html.element("ol", ["class": "path"]) { html in
       if let root = chain.root { self.root(root, &html) }
       let isLoop = chain.root?.kind == "runLoop"
@@ -127,7 +127,7 @@ enum StackView {
   }
 
   private static func step(
-    _ link: Chain.Link, isNamed: Bool, _ options: TextOptions, _ html: inout HTML
+    _ link: Chain.Link, isNamed: Bool, _ options: ReportTextOptions, _ html: inout HTML
   ) {
     html.element("li") { html in
       if isNamed {

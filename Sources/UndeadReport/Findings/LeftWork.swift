@@ -38,7 +38,7 @@ extension FailureText {
   package static func text(
     _ left: [LeftWork], frames: ([UInt64]) -> Backtrace, directory: String = ""
   ) -> String {
-    var options = TextOptions(stacks: false)
+    var options = ReportTextOptions(stacks: false)
     options.directory = directory
     let groups = Dictionary(grouping: left) { $0 }.map { (work: $0.key, count: $0.value.count) }
       .ordered {

@@ -5,7 +5,7 @@ enum DiagnosticText {
   /// Of one kind; more of the same tell nothing new, and the JSON report has them all.
   private static let limit = 5
 
-  static func lines(_ diagnostics: [Diagnostic], _ options: TextOptions) -> [TextLine] {
+  static func lines(_ diagnostics: [Diagnostic], _ options: ReportTextOptions) -> [TextLine] {
     var lines: [TextLine] = []
     for kind in kinds(diagnostics) {
       let same = diagnostics.filter { $0.kind == kind }
@@ -23,7 +23,7 @@ enum DiagnosticText {
     return diagnostics.map(\.kind).filter { seen.insert($0).inserted }
   }
 
-  private static func block(_ diagnostic: Diagnostic, _ options: TextOptions) -> [TextLine] {
+  private static func block(_ diagnostic: Diagnostic, _ options: ReportTextOptions) -> [TextLine] {
     var lines: [TextLine] = [
       TextStyle.warning.apply("DIAGNOSTIC") + "  \(diagnostic.message)  (\(diagnostic.kind))"
     ]

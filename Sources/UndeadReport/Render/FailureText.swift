@@ -19,7 +19,7 @@ package enum FailureText {
   }
 
   private static func text(_ finding: Finding, _ title: TextLine, _ directory: String) -> String {
-    var options = TextOptions(stacks: false)
+    var options = ReportTextOptions(stacks: false)
     options.directory = directory
     return FindingText.lines(finding, title: title, options).filter { !$0.isEmpty }.text(options, ending: false)
   }

@@ -2,22 +2,22 @@ import UndeadSystem
 
 /// The block of one finding in a text: what happened, drawn references, places, advice, stacks.
 package struct FindingText {
-  private let options: TextOptions
+  private let options: ReportTextOptions
   private var lines: [TextLine] = []
 
-  private init(_ options: TextOptions) {
+  private init(_ options: ReportTextOptions) {
     self.options = options
   }
 
   /// - Parameter title: what stands before the heading, "LEAK 1 of 3" or "zombie:".
-  package static func lines(_ finding: Finding, title: TextLine, _ options: TextOptions) -> [TextLine] {
+  package static func lines(_ finding: Finding, title: TextLine, _ options: ReportTextOptions) -> [TextLine] {
     var text = FindingText(options)
     if finding.kind == .zombie { text.addZombie(finding, title: title) } else { text.add(finding, title: title) }
     return text.lines
   }
 
   /// The lines of references alone.
-  package static func lines(_ chain: Chain, _ options: TextOptions) -> [TextLine] {
+  package static func lines(_ chain: Chain, _ options: ReportTextOptions) -> [TextLine] {
     var text = FindingText(options)
     text.add(chain)
     return text.lines
@@ -26,7 +26,7 @@ package struct FindingText {
   /// The block of all that one thing is to blame for: the worst of it in full.
   ///
   /// - Parameter title: what stands before the heading: "LEAKS 1-3 of 7".
-  package static func lines(_ group: Findings.Group, title: TextLine, _ options: TextOptions) -> [TextLine] {
+  package static func lines(_ group: Findings.Group, title: TextLine, _ options: ReportTextOptions) -> [TextLine] {
     var text = FindingText(options)
     text.add(group.worst, of: group, title: title)
     return text.lines
@@ -35,7 +35,7 @@ package struct FindingText {
   /// One of many findings of a culprit, of which another one is shown in full.
   ///
   /// - Parameter first: where that is.
-  package static func lines(_ finding: Finding, like first: String, title: TextLine, _ options: TextOptions)
+  package static func lines(_ finding: Finding, like first: String, title: TextLine, _ options: ReportTextOptions)
     -> [TextLine]
   {
     var text = FindingText(options)

@@ -4,7 +4,7 @@ import UndeadSystem
 enum KeptAloneText {
   private static let limit = 4
 
-  static func lines(_ groups: [KeptAlone], _ options: TextOptions) -> [TextLine] {
+  static func lines(_ groups: [KeptAlone], _ options: ReportTextOptions) -> [TextLine] {
     guard !groups.isEmpty else { return [] }
     var lines: [TextLine] = [
       TextStyle.heading.apply("KEPT BY ONE THING ALONE, maybe on purpose: no suspects, as they have no field for it")
@@ -14,7 +14,7 @@ enum KeptAloneText {
     return lines + [""]
   }
 
-  private static func lines(_ group: KeptAlone, _ options: TextOptions) -> [TextLine] {
+  private static func lines(_ group: KeptAlone, _ options: ReportTextOptions) -> [TextLine] {
     let count = group.count == 1 ? "" : "\(group.count) \u{D7} "
     let type = TextStyle.type.apply(TypeName.elided(group.type))
     let thing = SuspectWords.of(group.kind)?.alone ?? "what fires or waits"

@@ -4,7 +4,7 @@ import UndeadSystem
 enum RefutedText {
   private static let limit = 5
 
-  static func lines(_ refuted: [RefutedLeak], _ options: TextOptions) -> [TextLine] {
+  static func lines(_ refuted: [RefutedLeak], _ options: ReportTextOptions) -> [TextLine] {
     let shown = refuted.filter { !$0.isRevived && $0.kind != .named }
     var lines = shown.prefix(limit).flatMap { block($0, options) }
     let rest = shown.count - limit
@@ -12,7 +12,7 @@ enum RefutedText {
     return lines
   }
 
-  private static func block(_ leak: RefutedLeak, _ options: TextOptions) -> [TextLine] {
+  private static func block(_ leak: RefutedLeak, _ options: ReportTextOptions) -> [TextLine] {
     let title = TextStyle.warning.apply("REFUTED LEAK")
     var lines: [TextLine] = ["\(title)  \(leak.type)  (\(Quantity.bytes(leak.size)))"]
     lines.append("  check \(leak.calledByCheck) called it a leak: \(Certainty.text(leak.certainty))")

@@ -11,7 +11,7 @@ package enum StackText {
   static func shortFunction(_ frame: Frame) -> String { TypeName.elided(function(frame)) }
 
   /// The function of a closure and its place. What the compiler puts around a closure of another type is none.
-  package static func closure(_ frame: Frame?, _ options: TextOptions) -> TextLine {
+  package static func closure(_ frame: Frame?, _ options: ReportTextOptions) -> TextLine {
     guard let frame, !frame.symbol.hasPrefix("reabstraction thunk") else { return "closure" }
     if SymbolText.isMethodReference(frame.symbol) {
       return "a method of `self`, named in \(SymbolText.outer(frame.symbol))\(place(frame, options))"
@@ -20,7 +20,7 @@ package enum StackText {
   }
 
   /// " at file:line", or " (module)" where no line is known.
-  package static func place(_ frame: Frame, _ options: TextOptions) -> TextLine {
+  package static func place(_ frame: Frame, _ options: ReportTextOptions) -> TextLine {
     // A library without line numbers shows a file that says nothing.
     guard let file = frame.file, frame.line != nil || !frame.system else {
       return frame.module.isEmpty ? "" : " (\(frame.module))"
@@ -29,14 +29,14 @@ package enum StackText {
   }
 
   /// "file:line".
-  static func location(_ file: String, _ line: Int?, _ options: TextOptions) -> TextLine {
+  static func location(_ file: String, _ line: Int?, _ options: ReportTextOptions) -> TextLine {
     let path = shortened(file, options)
     let text: TextLine = line.map { "\(path):\($0)" } ?? "\(path)"
     return TextStyle.place.apply(text)
   }
 
   /// The file as it is shown: relative to the directory of the options, if it lies in it.
-  package static func shortened(_ file: String, _ options: TextOptions) -> String {
+  package static func shortened(_ file: String, _ options: ReportTextOptions) -> String {
     let directory = options.directory.hasSuffix("/") ? options.directory : options.directory + "/"
     return directory.count > 1 && file.hasPrefix(directory) ? String(file.dropFirst(directory.count)) : file
   }
@@ -48,7 +48,7 @@ package enum StackText {
   }
 
   /// What happened somewhere: its site, and its stack unless that is this one frame.
-  static func lines(_ backtrace: Backtrace, role: String, _ options: TextOptions) -> [TextLine] {
+  static func lines(_ backtrace: Backtrace, role: String, _ options: ReportTextOptions) -> [TextLine] {
     guard let frame = backtrace.site else { return [] }
     let site: TextLine = "  \(role) \(function(frame))\(place(frame, options))"
     let stack = options.stacks ? lines(backtrace, options) : []
@@ -56,7 +56,7 @@ package enum StackText {
   }
 
   /// The lines of a stack, no more frames than asked for.
-  package static func lines(_ backtrace: Backtrace, _ options: TextOptions) -> [TextLine] {
+  package static func lines(_ backtrace: Backtrace, _ options: ReportTextOptions) -> [TextLine] {
     var number = 0
     return backtrace.rows(depth: options.depth, folds: !options.allFrames).map { row -> TextLine in
       switch row {

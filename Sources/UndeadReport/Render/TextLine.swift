@@ -57,7 +57,7 @@ package struct TextLine: Sendable, Equatable {
   }
 
   /// The text as a terminal takes it: with escape sequences if the options ask for colour.
-  package func terminal(_ options: TextOptions) -> String {
+  package func terminal(_ options: ReportTextOptions) -> String {
     let plain = plain
     // A line that was changed to be no command has no colours.
     guard options.color, plain == pieces.reduce(into: "", { $0 += $1.text }) else { return plain }
@@ -177,7 +177,7 @@ extension Sequence<TextLine> {
   }
 
   /// A text of these lines, with line breaks between them, or after each.
-  package func text(_ options: TextOptions, ending: Bool = true) -> String {
+  package func text(_ options: ReportTextOptions, ending: Bool = true) -> String {
     let text = map { $0.terminal(options) }.joined(separator: "\n")
     return ending ? text + "\n" : text
   }

@@ -2,15 +2,15 @@ import UndeadSystem
 
 /// Writes a report for people: one block a group, the worst first, the summary in the last line.
 public struct TextRenderer {
-  private let options: TextOptions
+  private let options: ReportTextOptions
   private var lines: [TextLine] = []
 
-  private init(_ options: TextOptions) {
+  private init(_ options: ReportTextOptions) {
     self.options = options
   }
 
   /// The report as text that ends with a newline; the same text for the same report and options.
-  public static func render(_ report: LeakReport, options: TextOptions = TextOptions()) -> String {
+  public static func render(_ report: LeakReport, options: ReportTextOptions = ReportTextOptions()) -> String {
     var options = options
     options.hasNoBacktraces = report.summary.notes.contains(LeakReport.noBacktraces)
     var renderer = TextRenderer(options)
@@ -25,7 +25,7 @@ public struct TextRenderer {
 
   /// The last line, which says how many of each finding there are.
   package static func summary(_ report: LeakReport) -> String {
-    TextRenderer(TextOptions()).summary(report).plain
+    TextRenderer(ReportTextOptions()).summary(report).plain
   }
 
   private mutating func add(_ findings: Findings, of report: LeakReport) {
@@ -54,7 +54,7 @@ public struct TextRenderer {
   }
 
   /// The blocks of the worst groups, and a line for the rest.
-  package static func lines(_ groups: [Findings.Group], _ name: Name, _ options: TextOptions) -> [TextLine] {
+  package static func lines(_ groups: [Findings.Group], _ name: Name, _ options: ReportTextOptions) -> [TextLine] {
     let total = groups.reduce(0) { $0 + $1.findings.count }
     var lines: [TextLine] = []
     var number = 1
@@ -73,7 +73,7 @@ public struct TextRenderer {
 
   /// The blocks of the first uses of dead objects, and a line for the rest.
   /// Uses of dead objects alone, with what the reader must know of them, and a last line with their number.
-  package static func render(_ findings: ZombieFindings, options: TextOptions = TextOptions()) -> String {
+  package static func render(_ findings: ZombieFindings, options: ReportTextOptions = ReportTextOptions()) -> String {
     var text = lines(zombies: findings.zombies.map { Finding($0) }, title: "zombie:", options)
     for note in findings.notes { text.append("note: \(note)") }
     if !findings.notes.isEmpty { text.append("") }
@@ -81,7 +81,7 @@ public struct TextRenderer {
     return (text + ["undead: \(count)"]).text(options)
   }
 
-  package static func lines(zombies: [Finding], title: TextLine, _ options: TextOptions) -> [TextLine] {
+  package static func lines(zombies: [Finding], title: TextLine, _ options: ReportTextOptions) -> [TextLine] {
     let shown = zombies.prefix(max(0, options.top))
     let lines = shown.flatMap { FindingText.lines($0, title: title, options) }
     guard shown.count < zombies.count else { return lines }

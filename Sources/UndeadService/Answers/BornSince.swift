@@ -103,6 +103,6 @@ extension BornSince.Answer {
     }
     if omittedTypes > 0 { lines += ["", "\(omittedTypes) more types: ?top=N, or ?format=json"] }
     for note in notes { lines.append("note: \(note)") }
-    return lines.text(TextOptions())
+    return lines.text(ReportTextOptions())
   }
 }

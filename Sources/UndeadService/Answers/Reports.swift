@@ -6,7 +6,7 @@ extension UndeadDebugService {
   /// `/debug/undead/report`: leaks and suspects.
   func report(_ request: Request) async throws -> Response {
     let format: AnswerFormat = try request.choice("format", .text)
-    var options = TextOptions()
+    var options = ReportTextOptions()
     options.hint = ": ?top=N shows more culprits, and ?format=json has everything"
     if let top = try request.number("top") { options.top = top }
     try requireRecording()
@@ -24,7 +24,7 @@ extension UndeadDebugService {
   /// `/debug/undead/zombies`: the uses of deallocated objects that the sniffer of this process has found.
   func zombies(_ request: Request) async throws -> Response {
     let format: AnswerFormat = try request.choice("format", .text)
-    var options = TextOptions()
+    var options = ReportTextOptions()
     options.hint = ": ?top=N shows more, and ?format=json has everything"
     if let top = try request.number("top") { options.top = top }
     let symbolizer = names.symbolizer

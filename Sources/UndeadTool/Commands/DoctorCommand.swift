@@ -59,6 +59,6 @@ struct DoctorCommand: Command {
       let advice: TextLine? = finding.advice.map { "\(TextLine.blanks(width + 8))-> \($0)" }
       return ["\(state)  \(check)  \(finding.text)"] + [advice].compactMap(\.self)
     }
-    return lines.isEmpty ? "" : lines.text(TextOptions())
+    return lines.isEmpty ? "" : lines.text(ReportTextOptions())
   }
 }

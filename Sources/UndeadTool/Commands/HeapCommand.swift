@@ -128,7 +128,7 @@ struct HeapCommand: Command {
   }
 
   private func text(_ heap: LoadedHeap, _ symbolizer: Symbolizer, _ sink: OutputSink) throws -> String {
-    var options = TextOptions(color: color.isUsed(terminal: sink.isTerminal), stacks: !noStacks)
+    var options = ReportTextOptions(color: color.isUsed(terminal: sink.isTerminal), stacks: !noStacks)
     if let depth { options.depth = depth }
     options.directory = System.currentDirectory
     let report = try report(heap, symbolizer, foldsStorage: foldStorage ?? true, includesSites: by == .site)

@@ -53,7 +53,7 @@ struct TasksCommand: Command {
     switch format {
     case .json: try sink.write(try report.json())
     case .text:
-      var options = TextOptions(color: color.isUsed(terminal: sink.isTerminal))
+      var options = ReportTextOptions(color: color.isUsed(terminal: sink.isTerminal))
       options.directory = System.currentDirectory
       try sink.write(TaskText.render(report, rows: top ?? 20, options: options).utf8)
     }

@@ -15,7 +15,7 @@ struct HeapDrawing {
   func write(_ format: HeapFormat, _ subject: HeapDot.Subject, to sink: OutputSink) throws(ToolError) {
     switch format {
     case .html:
-      var options = TextOptions()
+      var options = ReportTextOptions()
       options.directory = System.currentDirectory
       try sink.write(HeapPage.render(heap, symbols: symbols, tool: Self.tool, options: options).utf8)
     case .dot:

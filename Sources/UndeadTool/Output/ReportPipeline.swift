@@ -273,18 +273,18 @@ struct ReportPipeline {
   }
 
   /// CI systems know files by their paths in the repository.
-  var repositoryOptions: TextOptions {
+  var repositoryOptions: ReportTextOptions {
     textOptions(color: false, directory: System.environment("GITHUB_WORKSPACE") ?? System.repositoryRoot)
   }
 
-  func textOptions(_ sink: OutputSink) -> TextOptions {
+  func textOptions(_ sink: OutputSink) -> ReportTextOptions {
     var options = textOptions(color: display.usesColor(terminal: sink.isTerminal), directory: System.currentDirectory)
     options.width = sink.width
     return options
   }
 
-  private func textOptions(color: Bool, directory: String) -> TextOptions {
-    var options = TextOptions(color: color, stacks: !display.noStacks)
+  private func textOptions(color: Bool, directory: String) -> ReportTextOptions {
+    var options = ReportTextOptions(color: color, stacks: !display.noStacks)
     if let depth = display.depth { options.depth = depth }
     if let top = display.top { options.top = top }
     if display.all { (options.top, options.groupsByCulprit) = (.max, false) }

@@ -11,7 +11,7 @@ enum StepSummary {
   /// Appends a report to the file that GitHub names; nothing elsewhere. Nobody asked for it, so that a problem is only said.
   ///
   /// - Parameter files: those that reports go to anyway.
-  static func append(_ report: LeakReport, options: TextOptions, besides files: [String]) {
+  static func append(_ report: LeakReport, options: ReportTextOptions, besides files: [String]) {
     guard let path = System.environment(variable), !files.contains(path) else { return }
     let text = Array(MarkdownRenderer.render(report, options: options).utf8)
     guard let code = FileReplacement.append(text, to: path, limit: limit) else { return }

@@ -104,7 +104,7 @@ struct WatchRun {
     guard let heap else { return GrowthOrigins() }
     do throws(ToolError) {
       let source = try heap.get()
-      var text = TextOptions()
+      var text = ReportTextOptions()
       text.directory = System.repositoryRoot
       return GrowthOrigins(
         of: findings.types.map(\.name), in: try source.heap(), symbolizer: source.symbolizer, options: text)

@@ -1,5 +1,5 @@
 /// What a text report shows, and how.
-public struct TextOptions: Sendable {
+public struct ReportTextOptions: Sendable {
   /// Escape sequences for a terminal; the caller decides, and obeys NO_COLOR.
   package var color = false
   /// False: only the allocation site, not the whole stack.
