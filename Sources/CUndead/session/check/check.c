@@ -101,11 +101,12 @@ void undead_check_release(undead_check *check) {
 
 void undead_check_before_fork(void) {
   __atomic_add_fetch(&forks_under_way, 1, __ATOMIC_SEQ_CST);
-  if (__atomic_load_n(&phase, __ATOMIC_SEQ_CST) != RUNNING) return;
-  int64_t deadline = undead_seconds_now() + FORK_PATIENCE_SECONDS;
-  while (__atomic_load_n(&phase, __ATOMIC_SEQ_CST) == RUNNING && undead_seconds_now() <= deadline) {
+  int64_t deadline = 0;
+  for (uint32_t now; (now = __atomic_load_n(&phase, __ATOMIC_SEQ_CST)) == CLAIMED || now == RUNNING;) {
+    if (!deadline) deadline = undead_seconds_now() + FORK_PATIENCE_SECONDS;
+    if (undead_seconds_now() > deadline) return;
     struct timespec slice = {.tv_nsec = 100000000};
-    syscall(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, RUNNING, &slice, NULL, 0);
+    syscall(SYS_futex, &phase, FUTEX_WAIT_PRIVATE, now, &slice, NULL, 0);
   }
 }
 

@@ -95,12 +95,13 @@ static bool is_repeat(int signal) {
   return !__atomic_compare_exchange_n(last, &before, now, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
-// In the handler, which has the signal blocked: one that waits would end the process when the default action is back.
+// In the handler, which has the signal blocked: one that waits would end the process when the default action is back. The check
+// is claimed: who calls exit() or fork() meanwhile waits for it.
 static void take_repeats(int signal) {
   sigset_t one;
   sigemptyset(&one);
   sigaddset(&one, signal);
-  uint64_t end = undead_now() + REPEAT_NANOSECONDS;
+  uint64_t end = __atomic_load_n(&last_sent[signal == check_signals[1]], __ATOMIC_ACQUIRE) + REPEAT_NANOSECONDS;
   for (uint64_t now; (now = undead_now()) < end;) {
     struct timespec rest = {.tv_nsec = (long)(end - now)};
     if (syscall(SYS_rt_sigtimedwait, &one, NULL, &rest, _NSIG / 8) < 0 && errno != EINTR) return;
@@ -115,7 +116,6 @@ static void on_check_signal(int signal, siginfo_t *info, void *context) {
   bool is_retry = info->si_code == SI_TIMER && info->si_value.sival_ptr == &retry_cookie;
   bool own = undead_session_in_charge() && undead_process_now() == UNDEAD_PROCESS_OWN;
   bool repeats = own && !is_retry && is_repeat(signal);
-  if (own && !is_retry && !repeats) take_repeats(signal);
   bool impatient = !is_retry && __atomic_load_n(&retrying, __ATOMIC_ACQUIRE) == signal;
   if (repeats) {
     // The one before is being answered.
@@ -133,7 +133,8 @@ static void on_check_signal(int signal, siginfo_t *info, void *context) {
       else retry_later(signal);
     } else if (__atomic_compare_exchange_n(&dying_of, &nobody, signal, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
       disarm_timer();
-      undead_signal_restore_default(signal);   // a second one ends the process at once
+      take_repeats(signal);
+      undead_signal_restore_default(signal);   // a later one ends the process at once
       start_last_check(signal, check);
     }
   }
