@@ -25,8 +25,8 @@ package struct GrowthGroups {
     }
   }
 
-  /// To which group each block of a heap belongs: that of the nearest entry among itself and what dominates it. Whoever
-  /// asks deallocates the answer.
+  /// To which group each block of a heap belongs: that of the nearest entry among itself and what dominates it. The
+  /// caller deallocates the answer.
   func attribution(_ side: GrowthSide) -> UnsafeMutableBufferPointer<UInt32> {
     let group = UnsafeMutableBufferPointer<UInt32>.filled(side.heap.graph.count, with: Self.none)
     side.visit { block in
